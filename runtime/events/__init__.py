@@ -1,0 +1,1 @@
+"""The vocabulary: what can stand in a journal."""
