@@ -1,0 +1,101 @@
+"""The command line: one command a file, imported only when it is called.
+
+Promises: `--version` costs little more than starting Python; a person's mistake ends with one clear message and exit
+code 2, a failure with 1, an interrupt with 130; no traceback reaches a person unless INTERLOCK_TRACEBACK is set.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from interlock.runtime.version import __version__
+
+if TYPE_CHECKING:
+    import typer
+
+_COMMANDS = (
+    "screen",
+    "demo",
+    "call",
+    "sessions",
+    "show",
+    "replay",
+    "verify",
+    "asks",
+    "answer",
+    "schema",
+    "policy",
+)
+"""Every name is a module `<name>_command` beside this file with `register(app)`."""
+
+
+def main() -> None:
+    """Entry point of the `interlock` program."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        print(f"interlock {__version__}")
+        return
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and say with which exit code the process should end."""
+    import typer
+
+    from interlock.runtime.cli.fault import CommandFault
+
+    command = typer.main.get_command(build())
+    try:
+        code = command.main(args=arguments, prog_name="interlock", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except CommandFault as fault:
+        print(f"interlock: {fault}", file=sys.stderr)
+        return fault.exit_code
+    except BrokenPipeError:
+        # the reader went away (`| head`): not a fault; keep the interpreter from complaining at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        return _report(error)
+
+
+def _report(error: Exception) -> int:
+    show = getattr(error, "show", None)
+    if callable(show) and hasattr(error, "exit_code"):  # a usage error of the command line itself
+        show(file=sys.stderr)
+        return int(error.exit_code)
+    if type(error).__name__ == "Abort":
+        print("interlock: stopped", file=sys.stderr)
+        return 130
+    if os.environ.get("INTERLOCK_TRACEBACK"):
+        raise error
+    print(
+        f"interlock: unexpected {type(error).__name__}: {error}\n"
+        "Nothing was changed by this message. Set INTERLOCK_TRACEBACK=1 to see where it came from.",
+        file=sys.stderr,
+    )
+    return 1
+
+
+def build() -> typer.Typer:
+    """The whole command tree."""
+    from importlib import import_module
+
+    import typer
+
+    app = typer.Typer(
+        name="interlock",
+        help="Watch every coding agent live, approve or deny what it asks, browse all that was done.",
+        no_args_is_help=False,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for name in _COMMANDS:
+        import_module(f"interlock.runtime.cli.{name}_command").register(app)
+    return app
