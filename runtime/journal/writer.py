@@ -1,0 +1,225 @@
+"""The one writer of a session's journal.
+
+Promises: one `write` an event; what was appended as durable is on disk before `append` returns; one writer a journal,
+held by a lock for the writer's life; an unfinished last line of a killed writer is closed off and told; a write that
+fails leaves no partial record and stops all further ones.
+Does not promise: that events which were not durable survive a power loss (they survive a killed process).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NoReturn
+
+from interlock.runtime.events.ids import Ids
+from interlock.runtime.events.session import JournalRepaired
+from interlock.runtime.events.union import AnyEvent
+from interlock.runtime.journal import chain, place
+from interlock.runtime.journal.artifacts import ArtifactStore
+from interlock.runtime.journal.codec import decode_line, encode
+from interlock.runtime.journal.scan import JournalScan, scan
+
+Clock = Callable[[], datetime]
+"""Gives the time in UTC."""
+Listener = Callable[[AnyEvent, bytes, int], None]
+"""Called with each event after it was written: the event, its line, the byte offset of the line."""
+
+
+def system_clock() -> datetime:
+    """The time of this machine, in UTC."""
+    return datetime.now(UTC)
+
+
+def stamp(moment: datetime) -> str:
+    """RFC 3339 in UTC with microseconds, as it stands in `ts`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class JournalWriteError(Exception):
+    """An event could not be recorded, so what it would have recorded must not happen."""
+
+
+class JournalLocked(Exception):
+    """Another process writes this journal; the message names it."""
+
+
+class JournalWriter:
+    """Appends events to `<session folder>/events.jsonl`. Make one with `create` or `open`."""
+
+    def __init__(self, session: str, folder: Path, clock: Clock, lock: int, state: JournalScan) -> None:
+        self.session = session
+        self.folder = folder
+        self.path = folder / "events.jsonl"
+        self.ids = Ids(state.highest_ids)
+        self.artifacts = ArtifactStore(folder, self.ids)
+        self._clock = clock
+        self._lock = lock
+        self._seq = state.next_seq
+        self._prev = state.last_digest
+        self._size = state.size
+        self._failed: str | None = None
+        self._listeners: list[Listener] = []
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        self._file = os.open(self.path, flags, 0o600)
+        place.heads_home().mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._head = os.open(place.heads_home() / session, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    @classmethod
+    def create(cls, session: str, clock: Clock = system_clock) -> JournalWriter:
+        """Begin a new journal. Raises JournalWriteError if there is one already or the folder cannot be made."""
+        folder = place.session_folder(session)
+        try:
+            place.sessions_home().mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise JournalWriteError(f"cannot begin the journal in {folder}: {error.strerror}") from None
+        return cls(session, folder, clock, _take_lock(folder), JournalScan())
+
+    @classmethod
+    def open(cls, session: str, clock: Clock = system_clock) -> JournalWriter:
+        """Go on with a journal, closing off a torn last line.
+
+        Raises JournalLocked when its writer lives, JournalWriteError when it cannot be read or written.
+        """
+        folder = place.session_folder(session)
+        if not folder.is_dir():
+            raise JournalWriteError(f"there is no session {session} in {folder.parent}")
+        lock = _take_lock(folder)
+        try:
+            state = scan(folder / "events.jsonl")
+            writer = cls(session, folder, clock, lock, state)
+        except OSError as error:
+            os.close(lock)
+            raise JournalWriteError(f"cannot open {folder / 'events.jsonl'}: {error.strerror}") from None
+        if state.torn:
+            writer._close_off(state)
+        return writer
+
+    def _close_off(self, state: JournalScan) -> None:
+        self._write(b"\n")
+        self._prev = chain.digest(state.torn + b"\n")
+        self.append(
+            JournalRepaired(
+                offset=state.size - len(state.torn),
+                torn_bytes=len(state.torn),
+                message="the writer before this one ended in the middle of this line",
+            ),
+            durable=True,
+        )
+
+    def now(self) -> datetime:
+        """The writer's clock."""
+        return self._clock()
+
+    def subscribe(self, listener: Listener) -> None:
+        """Call `listener` after each event that was written."""
+        self._listeners.append(listener)
+
+    def append(self, event: AnyEvent, *, durable: bool = False) -> AnyEvent:
+        """Record one event and return it with its envelope filled in.
+
+        Raises JournalWriteError when it is not recorded; then nothing that it would have recorded may happen.
+        """
+        if self._failed:
+            raise JournalWriteError(f"the journal {self.path} stopped: {self._failed}")
+        ts = stamp(self._clock())
+        line = encode(event, session=self.session, seq=self._seq, ts=ts, prev=self._prev)
+        offset = self._size
+        self._write(line)
+        if durable:
+            self._sync()
+        written = event.model_copy(update={"session": self.session, "seq": self._seq, "ts": ts, "prev": self._prev})
+        self._seq += 1
+        self._prev = chain.digest(line)
+        self._seal(durable)
+        for listener in self._listeners:
+            listener(written, line, offset)
+        return written
+
+    def _write(self, data: bytes) -> None:
+        try:
+            written = os.write(self._file, data)
+        except OSError as error:
+            self._stop(f"{error.strerror} (nothing was recorded)")
+        if written != len(data):
+            self._stop("the disk took only a part of the record; it was cut back")
+        self._size += written
+
+    def _stop(self, why: str) -> NoReturn:
+        # a partial record is cut back before anything else can be written behind it
+        try:
+            os.ftruncate(self._file, self._size)
+        except OSError as error:
+            why += f"; cutting it back failed too: {error.strerror}"
+        self._failed = why
+        raise JournalWriteError(f"cannot record in {self.path}: {why}. Free space on that disk, then try again.")
+
+    def _sync(self) -> None:
+        try:
+            os.fdatasync(self._file) if hasattr(os, "fdatasync") else os.fsync(self._file)
+        except OSError as error:
+            # after a failed sync nobody knows what is on disk: no more may be promised on this descriptor
+            self._failed = f"the disk did not confirm the record: {error.strerror}"
+            raise JournalWriteError(f"cannot record in {self.path}: {self._failed}") from None
+
+    def _seal(self, durable: bool) -> None:
+        # fixed width, one pwrite: a reader never sees half of it; sync is left to the next durable event's own order
+        os.pwrite(self._head, chain.head_line(self._seq, self._prev, self._size), 0)
+        if durable and self._seq % 64 == 0:
+            os.fsync(self._head)
+
+    def recover(self) -> None:
+        """Try again after a failed write, for example when space was made. Raises JournalWriteError if it still fails."""
+        state = scan(self.path)
+        if state.torn:
+            os.ftruncate(self._file, state.size - len(state.torn))
+            state = scan(self.path)
+        self._seq, self._prev, self._size, self._failed = state.next_seq, state.last_digest, state.size, None
+
+    def close(self) -> None:
+        """Give the journal up. Safe to call twice."""
+        if self._lock >= 0:
+            for descriptor in (self._file, self._head, self._lock):
+                os.close(descriptor)
+            self._lock = -1
+
+
+def _take_lock(folder: Path) -> int:
+    descriptor = os.open(folder / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    # a reader that asks whether the writer lives holds the lock for microseconds: try again before giving up
+    for _ in range(20):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.01)
+        else:
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            return descriptor
+    pid = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+    os.close(descriptor)
+    raise JournalLocked(f"the journal in {folder} is being written by process {pid}. It can have one writer only.")
+
+
+def writer_alive(folder: Path) -> bool:
+    """Whether a process holds the journal's lock right now. The lock, not a pid, is the evidence: pids are used again."""
+    try:
+        descriptor = os.open(folder / "writer.lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+__all__ = ["Clock", "JournalLocked", "JournalWriteError", "JournalWriter", "decode_line", "stamp", "writer_alive"]
