@@ -1,0 +1,316 @@
+"""The calls and messages of a session as columns: what the waterfall is drawn from.
+
+Promises: a row a call, wherever its events are; rows in the order in which they began; about 120 bytes a row and
+nothing else kept, so a million events cost a few tens of megabytes; the lines themselves stay in the file and are found
+by their offsets. Takes the events of one journal, in order, each once. Pure.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import NamedTuple
+
+from interlock.runtime.events.brief import Brief
+from interlock.runtime.state.moment import micros
+
+KINDS = ("call", "user", "assistant", "final", "started", "ended", "repaired", "damaged", "unknown", "verification")
+OUTCOMES = (
+    "waiting",
+    "queued",
+    "running",
+    "ok",
+    "failed",
+    "denied",
+    "timeout",
+    "cancelled",
+    "refused",
+    "missing",
+    "open",
+)
+"""`refused`: by lookup, validation or schedule. `missing`: the writer is gone and no result was recorded."""
+_KIND = {name: number for number, name in enumerate(KINDS)}
+_OUTCOME = {name: number for number, name in enumerate(OUTCOMES)}
+_MESSAGES = {
+    "message.user": "user",
+    "message.assistant": "assistant",
+    "answer.final": "final",
+    "session.started": "started",
+    "session.ended": "ended",
+    "journal.repaired": "repaired",
+}
+_SILENT = frozenset(
+    ("model.request", "model.response", "context.pruned", "verification", "grant.made", "grant.revoked")
+)
+NO_EXIT = -(2**31)
+
+
+class Row(NamedTuple):
+    """One row, as it stands now. Times are microseconds since 1970, 0 where the step was not reached."""
+
+    index: int
+    kind: str
+    offset: int
+    """Byte offset of its first line."""
+    at: int
+    tool: str
+    outcome: str
+    asked_at: int
+    answered_at: int
+    scheduled_at: int
+    started_at: int
+    completed_at: int
+    observed_at: int
+    exit_code: int | None
+    omitted_bytes: int
+    lane: int
+    """How many other calls ran when it began."""
+    permission_offset: int
+    answer_offset: int
+    observation_offset: int
+    """-1 where there is no such line yet."""
+
+    @property
+    def ended_at(self) -> int:
+        """When it was over, 0 while it is not."""
+        return self.observed_at or self.completed_at
+
+    @property
+    def waited(self) -> int:
+        """Microseconds that a person let it wait; up to now it is unknown, so 0."""
+        return self.answered_at - self.asked_at if self.answered_at and self.asked_at else 0
+
+    @property
+    def ran(self) -> int:
+        """Microseconds that it ran."""
+        return self.completed_at - self.started_at if self.completed_at and self.started_at else 0
+
+
+class Timeline:
+    """Columns over one journal. `add` takes the events in order."""
+
+    def __init__(self) -> None:
+        self._kind = bytearray()
+        self._outcome = bytearray()
+        self._lane = bytearray()
+        self._tool = array("H")
+        self._exit = array("i")
+        self._offset = array("q")
+        self._permission = array("q")
+        self._answer = array("q")
+        self._observation = array("q")
+        self._omitted = array("q")
+        self._at = array("q")
+        self._asked = array("q")
+        self._answered = array("q")
+        self._scheduled = array("q")
+        self._started = array("q")
+        self._completed = array("q")
+        self._observed = array("q")
+        self._tools: dict[str, int] = {"": 0}
+        self._tool_names = [""]
+        self._by_intent: dict[str, int] = {}
+        self._by_invocation: dict[str, int] = {}
+        self._by_ask: dict[str, int] = {}
+        self._running = 0
+        self.seq = -1
+        self.first_at = 0
+        self.last_at = 0
+        self.version = 0
+        """Grows with every change, so that a view knows when to draw."""
+        self.duplicates = 0
+        """Events with a seq that was known already and were left out."""
+
+    def __len__(self) -> int:
+        return len(self._kind)
+
+    def add(self, event: Brief, offset: int) -> None:
+        """Take the event whose line begins at byte `offset`."""
+        if event.seq <= self.seq:
+            self.duplicates += 1
+            return
+        self.seq = event.seq
+        at = micros(event.ts)
+        self.first_at = self.first_at or at
+        self.last_at = max(self.last_at, at)
+        self.version += 1
+        handler = _CALL_STEPS.get(event.type)
+        if handler is not None:
+            handler(self, event, offset, at)
+        elif event.type in _MESSAGES:
+            self._append(_MESSAGES[event.type], offset, at)
+        elif event.type not in _SILENT:
+            self._append("unknown", offset, at)
+
+    def add_damaged(self, offset: int) -> None:
+        """A line that is no event."""
+        self.version += 1
+        self._append("damaged", offset, self.last_at)
+
+    def close_open(self) -> int:
+        """Mark calls without a result as missing: their writer is gone. Returns how many."""
+        for index in self._by_intent.values():
+            self._outcome[index] = _OUTCOME["missing"]
+        self.version += 1
+        return len(self._by_intent)
+
+    def row(self, index: int) -> Row:
+        """One row. Raises IndexError."""
+        exit_code = self._exit[index]
+        return Row(
+            index,
+            KINDS[self._kind[index]],
+            self._offset[index],
+            self._at[index],
+            self._tool_names[self._tool[index]],
+            OUTCOMES[self._outcome[index]],
+            self._asked[index],
+            self._answered[index],
+            self._scheduled[index],
+            self._started[index],
+            self._completed[index],
+            self._observed[index],
+            None if exit_code == NO_EXIT else exit_code,
+            self._omitted[index],
+            self._lane[index],
+            self._permission[index],
+            self._answer[index],
+            self._observation[index],
+        )
+
+    def find_intent(self, intent_id: str) -> int | None:
+        """The row of a call that has no observation yet."""
+        return self._by_intent.get(intent_id)
+
+    def find_offset(self, offset: int) -> int | None:
+        """The row that begins at this byte."""
+        from bisect import bisect_left
+
+        index = bisect_left(self._offset, offset)
+        return index if index < len(self) and self._offset[index] == offset else None
+
+    def _append(self, kind: str, offset: int, at: int, tool: str = "") -> int:
+        self._kind.append(_KIND[kind])
+        self._outcome.append(_OUTCOME["open"])
+        self._lane.append(0)
+        self._tool.append(self._tool_number(tool))
+        self._exit.append(NO_EXIT)
+        self._offset.append(offset)
+        self._at.append(at)
+        for column in (self._permission, self._answer, self._observation):
+            column.append(-1)
+        for column in (
+            self._omitted,
+            self._asked,
+            self._answered,
+            self._scheduled,
+            self._started,
+            self._completed,
+            self._observed,
+        ):
+            column.append(0)
+        return len(self._kind) - 1
+
+    def _tool_number(self, tool: str) -> int:
+        number = self._tools.get(tool)
+        if number is None:
+            # 65,535 names fill the column; a log with more is not one of tools, so the rest share the last
+            number = min(len(self._tool_names), 65_534)
+            self._tools[tool] = number
+            if number == len(self._tool_names):
+                self._tool_names.append(tool)
+        return number
+
+    def _row_of(self, event: Brief) -> int | None:
+        if event.intent_id is not None and event.intent_id in self._by_intent:
+            return self._by_intent[event.intent_id]
+        if event.invocation_id is not None and event.invocation_id in self._by_invocation:
+            return self._by_invocation[event.invocation_id]
+        return self._by_ask.get(event.ask_id or "")
+
+    def _intent(self, event: Brief, offset: int, at: int) -> None:
+        index = self._append("call", offset, at, event.tool or "?")
+        self._by_intent[event.intent_id or f"at {offset}"] = index
+
+    def _permission_step(self, event: Brief, offset: int, at: int) -> None:
+        index = self._row_of(event)
+        if index is None:
+            return
+        self._permission[index] = offset
+        if event.decision == "ask":
+            self._asked[index] = self._asked[index] or at
+            self._outcome[index] = _OUTCOME["waiting"]
+            self._by_ask[event.ask_id or ""] = index
+
+    def _answered_step(self, event: Brief, offset: int, at: int) -> None:
+        index = self._row_of(event)
+        if index is None:
+            return
+        self._answered[index] = at
+        self._answer[index] = offset
+        self._outcome[index] = _OUTCOME["queued" if event.answer == "allow" else "denied"]
+        self._by_ask.pop(event.ask_id or "", None)
+
+    def _scheduled_step(self, event: Brief, offset: int, at: int) -> None:
+        index = self._row_of(event)
+        if index is not None:
+            self._scheduled[index] = at
+            self._outcome[index] = _OUTCOME["queued"]
+            self._by_invocation[event.invocation_id or ""] = index
+
+    def _started_step(self, event: Brief, offset: int, at: int) -> None:
+        index = self._row_of(event)
+        if index is not None:
+            self._started[index] = at
+            self._outcome[index] = _OUTCOME["running"]
+            self._lane[index] = min(self._running, 255)
+            self._running += 1
+            self._by_invocation[event.invocation_id or ""] = index
+
+    def _completed_step(self, event: Brief, offset: int, at: int) -> None:
+        index = self._row_of(event)
+        if index is None:
+            return
+        self._completed[index] = at
+        self._running = max(0, self._running - 1)
+        if event.exit_code is not None:
+            self._exit[index] = max(min(event.exit_code, 2**31 - 1), NO_EXIT + 1)
+        outcome = {"ok": "ok", "error": "failed", "timeout": "timeout", "cancelled": "cancelled"}
+        self._outcome[index] = _OUTCOME[outcome.get(event.exit or "", "failed")]
+
+    def _observation_step(self, event: Brief, offset: int, at: int) -> None:
+        index = self._row_of(event)
+        if index is None:
+            index = self._append("call", offset, at, event.tool or "?")
+        self._observed[index] = at
+        self._observation[index] = offset
+        self._omitted[index] = event.omitted_bytes or 0
+        self._outcome[index] = _OUTCOME[self._final_outcome(event, OUTCOMES[self._outcome[index]])]
+        self._by_intent.pop(event.intent_id or "", None)
+        if event.invocation_id:
+            self._by_invocation.pop(event.invocation_id, None)
+
+    @staticmethod
+    def _final_outcome(event: Brief, before: str) -> str:
+        if event.ok:
+            return "ok"
+        if event.phase == "permission":
+            return "denied" if event.code in ("user_denied", "policy_denied") else "cancelled"
+        if event.phase in ("lookup", "validate", "schedule"):
+            return "refused"
+        return before if before in ("timeout", "cancelled") else "failed"
+
+
+_CALL_STEPS = {
+    "tool.intent": Timeline._intent,
+    "tool.validation": lambda timeline, event, offset, at: None,
+    "tool.permission": Timeline._permission_step,
+    "tool.permission.shown": lambda timeline, event, offset, at: None,
+    "tool.permission.answered": Timeline._answered_step,
+    "tool.permission.delivered": lambda timeline, event, offset, at: None,
+    "tool.permission.closed": lambda timeline, event, offset, at: timeline._by_ask.pop(event.ask_id or "", None),
+    "tool.scheduled": Timeline._scheduled_step,
+    "tool.invocation.started": Timeline._started_step,
+    "tool.invocation.progress": lambda timeline, event, offset, at: None,
+    "tool.invocation.completed": Timeline._completed_step,
+    "tool.observation": Timeline._observation_step,
+}
