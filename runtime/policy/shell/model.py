@@ -59,6 +59,8 @@ class SimpleCommand:
     """Program and everything that decides what it does is literally known and of listed node types."""
     notes: tuple[str, ...] = ()
     """Why it is not understood, in plain words."""
+    globs: tuple[int, ...] = ()
+    """Words of `argv` that are unquoted patterns: names that exist at run time; `known` is False for them."""
 
 
 @dataclass(frozen=True, slots=True)

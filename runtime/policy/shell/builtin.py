@@ -1,0 +1,241 @@
+"""What bash's own commands do to the commands after them: directory, values, aliases, deferred code.
+
+Promises: follows what the text decides; where a builtin changes the meaning of later words in a way that the text does
+not decide, a note says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from interlock.runtime.policy.shell.frame import Frame
+from interlock.runtime.policy.shell.option import Spec, read_options
+from interlock.runtime.policy.shell.state import State, join
+from interlock.runtime.policy.shell.walk import Walk
+
+Handler = Callable[[Frame, State, Walk], None]
+
+
+def _cd(frame: Frame, state: State, walk: Walk) -> None:
+    args = [f for f in frame.args if f.value not in ("-L", "-e", "-@", "--")]
+    if any(f.value == "-P" for f in args) or "CDPATH" in state.values or len(args) > 1:
+        state.lose_directory()
+    elif not args:
+        state.enter(state.values.get("HOME", state.home))
+    elif args[0].value == "-" and args[0].known:
+        state.previous, state.cwd = state.cwd, state.previous
+    elif args[0].known and not args[0].glob:
+        state.enter(args[0].value)
+    else:
+        state.enter(None)
+
+
+def _pushd(frame: Frame, state: State, walk: Walk) -> None:
+    args = frame.args
+    if len(args) == 1 and args[0].known and not args[0].glob and args[0].value[:1] not in ("-", "+"):
+        state.stack.append(state.cwd)
+        state.enter(args[0].value)
+    else:
+        state.lose_directory()
+        state.stack.clear()
+
+
+def _popd(frame: Frame, state: State, walk: Walk) -> None:
+    if frame.args or not state.stack:
+        state.lose_directory()
+        return
+    state.cwd = state.stack.pop()
+
+
+def _declare(frame: Frame, state: State, walk: Walk) -> None:
+    for field in frame.args:
+        name, equals, value = field.value.partition("=")
+        if equals:
+            state.values[name.rstrip("+")] = value if field.known and name.isidentifier() else None
+
+
+def _unset(frame: Frame, state: State, walk: Walk) -> None:
+    for field in frame.args:
+        state.values.pop(field.value, None)
+        state.functions.discard(field.value)
+
+
+def _assigns_named(frame: Frame, state: State, walk: Walk) -> None:
+    # read, mapfile, getopts, printf -v, let: whatever they set is known only at run time
+    for field in frame.args:
+        if field.value.isidentifier():
+            state.values[field.value] = None
+
+
+def _alias(frame: Frame, state: State, walk: Walk) -> None:
+    for field in frame.args:
+        name, equals, value = field.value.partition("=")
+        if equals:
+            state.aliases[name] = value
+
+
+def _unalias(frame: Frame, state: State, walk: Walk) -> None:
+    if any(f.value == "-a" for f in frame.args):
+        state.aliases.clear()
+    for field in frame.args:
+        state.aliases.pop(field.value, None)
+
+
+def _shopt(frame: Frame, state: State, walk: Walk) -> None:
+    values = [f.value for f in frame.args]
+    if "expand_aliases" in values:
+        state.expands_aliases = "-u" not in values
+    if any(v in ("extglob", "cdable_vars", "autocd", "lastpipe", "globasciiranges") for v in values):
+        walk.note("a shell option changes how later words are read")
+
+
+def _set(frame: Frame, state: State, walk: Walk) -> None:
+    for field in frame.args:
+        if field.value in ("-P", "physical", "-k", "keyword"):
+            walk.note("a shell option changes how later words are read")
+    operands = [f.value for f in frame.args if not f.value.startswith(("-", "+"))]
+    for i, value in enumerate(operands, 1):
+        state.values[str(i)] = value
+    if operands:
+        state.values["@"] = state.values["*"] = " ".join(operands)
+
+
+def _hash(frame: Frame, state: State, walk: Walk) -> None:
+    reading = read_options([f.value for f in frame.args], Spec("p"))
+    if reading.has("-p"):
+        state.rebound.update(frame.args[i].value for i in reading.operands)
+
+
+def _enable(frame: Frame, state: State, walk: Walk) -> None:
+    state.rebound.update(f.value for f in frame.args if not f.value.startswith("-"))
+
+
+def _eval(frame: Frame, state: State, walk: Walk) -> None:
+    args = [f for f in frame.args if f.value != "--"]
+    if not args:
+        return
+    code = " ".join(f.value for f in args)
+    if all(f.known for f in args):
+        walk.text(code, state, "eval", frame)
+        # what it did to the shell itself is followed in the copy only
+        _forget_if_moved(code, state, walk)
+    else:
+        _guess_or_dynamic(code, frame, state, walk, "eval")
+        state.lose_directory()
+
+
+def _guess_or_dynamic(code: str, frame: Frame, state: State, walk: Walk, via: str) -> None:
+    walk.note(f"the code given to {via} is known only at run time")
+    if "$" in code or "`" in code:
+        walk.dynamic(frame, state, via, f"the code given to {via} is known only at run time")
+    else:
+        walk.text(code, state, via, frame)
+
+
+def _forget_if_moved(code: str, state: State, walk: Walk) -> None:
+    if any(word in code for word in ("cd", "pushd", "popd")):
+        state.lose_directory()
+    if "=" in code or "alias" in code or "()" in code or "hash" in code:
+        walk.note("evaluated code changes the shell")
+
+
+def _trap(frame: Frame, state: State, walk: Walk) -> None:
+    args = [f for f in frame.args if f.value != "--"]
+    if len(args) < 2 or args[0].value in ("", "-", "-l", "-p", "-P"):
+        return
+    code = args[0]
+    if code.known:
+        walk.text(code.value, state, "trap", frame)
+    else:
+        _guess_or_dynamic(code.value, frame, state, walk, "trap")
+
+
+def _source(frame: Frame, state: State, walk: Walk) -> None:
+    state.lose_directory()
+    args = [f for f in frame.args if f.value != "--"]
+    if args and "<(" in args[0].value and not args[0].known:
+        walk.dynamic(frame, state, "source", "the code is the output of another command")
+    elif args and args[0].value in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        stdin_code(frame, state, walk, "source")
+
+
+def stdin_code(frame: Frame, state: State, walk: Walk, via: str) -> None:
+    """A reader of code is fed: by text in sight, or by something that only run time tells."""
+    if frame.input is not None:
+        walk.text(frame.input, state, via, frame)
+    elif frame.fed:
+        walk.dynamic(frame, state, via, f"the code that {via} reads comes from a pipe or a file")
+
+
+def _exec(frame: Frame, state: State, walk: Walk) -> None:
+    reading = read_options([f.value for f in frame.args], Spec("a", stop_at_operand=True))
+    _rest(frame, reading.operands, state, walk, "exec")
+
+
+def _command(frame: Frame, state: State, walk: Walk) -> None:
+    reading = read_options([f.value for f in frame.args], Spec(stop_at_operand=True))
+    if not reading.has("-v", "-V"):
+        _rest(frame, reading.operands, state, walk, "command")
+
+
+def _builtin(frame: Frame, state: State, walk: Walk) -> None:
+    reading = read_options([f.value for f in frame.args], Spec(stop_at_operand=True))
+    _rest(frame, reading.operands, state, walk, "builtin")
+
+
+def _rest(frame: Frame, operands: tuple[int, ...], state: State, walk: Walk, via: str) -> None:
+    if operands:
+        walk.run(frame.inner([frame.args[i] for i in operands]), state, via, same_shell=True)
+
+
+def _complete(frame: Frame, state: State, walk: Walk) -> None:
+    reading = read_options([f.value for f in frame.args], Spec("AFCGWPSoXc"))
+    code = reading.value("-C")
+    if code:
+        walk.text(code, state, "complete -C", frame)
+
+
+def _mapfile(frame: Frame, state: State, walk: Walk) -> None:
+    reading = read_options([f.value for f in frame.args], Spec("dnOsuCc"))
+    code = reading.value("-C")
+    if code:
+        walk.text(code, state, "mapfile -C", frame)
+    _assigns_named(frame, state, walk)
+
+
+BUILTINS: dict[str, Handler] = {
+    "cd": _cd,
+    "chdir": _cd,
+    "pushd": _pushd,
+    "popd": _popd,
+    "export": _declare,
+    "declare": _declare,
+    "typeset": _declare,
+    "local": _declare,
+    "readonly": _declare,
+    "unset": _unset,
+    "read": _assigns_named,
+    "getopts": _assigns_named,
+    "let": _assigns_named,
+    "printf": _assigns_named,
+    "mapfile": _mapfile,
+    "readarray": _mapfile,
+    "alias": _alias,
+    "unalias": _unalias,
+    "shopt": _shopt,
+    "set": _set,
+    "hash": _hash,
+    "enable": _enable,
+    "eval": _eval,
+    "trap": _trap,
+    "source": _source,
+    ".": _source,
+    "exec": _exec,
+    "command": _command,
+    "builtin": _builtin,
+    "complete": _complete,
+    "compgen": _complete,
+}
+"""What each builtin does; names with a slash are never builtins."""
+
+__all__ = ["BUILTINS", "Handler", "join", "stdin_code"]

@@ -1,0 +1,231 @@
+"""What a word becomes: braces, tilde, variables whose value the text itself gives, field splitting.
+
+Promises: a value is called known only when nothing outside the text decides it. Where a variable was set in sight the
+likely value is given as a guess (`known` False): good enough to deny by, never to allow by. No files are looked at, so
+patterns stay as written and are marked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from interlock.runtime.policy.shell.syntax import Arith, CapReachedError, Code, Items, Lit, Part, Var, Word
+
+MAX_WORDS = 512
+"""Words that one brace expansion may make; more is a cap."""
+MAX_BRACES = 24
+
+_RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?\Z")
+_GLOB = re.compile(r"[*?]|\[.*\]", re.DOTALL)
+_NUMBERS = frozenset("?#$!")
+_DEFAULTS = frozenset({":-", "-", ":=", "="})
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One argument after expansion."""
+
+    value: str
+    known: bool
+    glob: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The values that the text has given so far."""
+
+    values: Mapping[str, str | None]
+    home: str | None
+
+
+def is_literal(part: Part) -> bool:
+    """Whether the part's value is fixed by the text (or is a mere number)."""
+    if isinstance(part, Var):
+        return part.name in _NUMBERS and not part.op
+    return isinstance(part, Lit) or (isinstance(part, Arith) and part.plain)
+
+
+def expand(word: Word, scope: Scope) -> list[Field]:
+    """The arguments that `word` becomes. Raises CapReachedError for a brace expansion that is too large."""
+    if len(word.parts) == 1 and isinstance(only := word.parts[0], Lit) and (only.quoted or not _special(only.value)):
+        return [Field(only.value, True, False, word.start, word.end)]
+    found: list[Field] = []
+    for parts in expand_braces(word.parts):
+        found.extend(_fields(parts, word, scope))
+    return found
+
+
+def value_of(word: Word, scope: Scope) -> str | None:
+    """The word as one string without splitting (assignments, redirect targets); None when not even a guess exists."""
+    pieces = [guess(part, scope) for part in _tilde(word.parts, scope)]
+    return None if any(p is None for p in pieces) else "".join(p or "" for p in pieces)
+
+
+def _special(text: str) -> bool:
+    return any(c in text for c in "{~*?[")
+
+
+def _fields(parts: list[Part], word: Word, scope: Scope) -> Iterator[Field]:
+    parts = _tilde(parts, scope)
+    known = all(is_literal(p) for p in parts) and not _opens_home(parts)
+    glob = _is_pattern(parts)
+    values = _split(parts, scope)
+    if values is None:
+        yield Field(word.text, False, glob, word.start, word.end)
+        return
+    for value in values:
+        yield Field(value, known, glob, word.start, word.end)
+
+
+def _is_pattern(parts: list[Part]) -> bool:
+    return bool(_GLOB.search("".join(p.value for p in parts if isinstance(p, Lit) and not p.quoted)))
+
+
+def _opens_home(parts: list[Part]) -> bool:
+    # a tilde that could not be replaced: another user's home, or ours when it is not known
+    return bool(parts) and isinstance(parts[0], Lit) and not parts[0].quoted and parts[0].value.startswith("~")
+
+
+def _tilde(parts: list[Part], scope: Scope) -> list[Part]:
+    head = parts[0] if parts else None
+    if not isinstance(head, Lit) or head.quoted or not head.value.startswith("~"):
+        return parts
+    rest = parts[1].value if len(parts) > 1 and isinstance(parts[1], Lit) and not parts[1].quoted else ""
+    home = scope.values.get("HOME", scope.home)
+    if head.value == "~" and home is not None and (len(parts) == 1 or rest.startswith("/")):
+        return [Lit(home, True), *parts[1:]]
+    return parts
+
+
+def _split(parts: list[Part], scope: Scope) -> list[str] | None:
+    """The fields, or None when a part has no value that could be guessed."""
+    done: list[str] = []
+    current: str | None = None
+    for part in parts:
+        value = guess(part, scope)
+        if value is None:
+            return None
+        if isinstance(part, Var) and not part.quoted:
+            words = value.split()
+            if value[:1].isspace() and current is not None:
+                done.append(current)
+                current = None
+            for i, text in enumerate(words):
+                current = text if i or current is None else current + text
+                if i < len(words) - 1 or value[-1:].isspace():
+                    done.append(current)
+                    current = None
+        else:
+            current = (current or "") + value
+    if current is not None:
+        done.append(current)
+    return done
+
+
+def guess(part: Part, scope: Scope) -> str | None:
+    """The likely value of a part; None when the text gives none."""
+    match part:
+        case Lit():
+            return part.value
+        case Var():
+            return _guess_variable(part, scope)
+        case Arith():
+            return "0" if part.plain else None
+        case Code() | Items():
+            return None
+
+
+def _guess_variable(part: Var, scope: Scope) -> str | None:
+    if part.name in _NUMBERS and not part.op:
+        return "0"
+    value = scope.values.get(part.name)
+    if value is None and part.name not in scope.values:
+        value = {"IFS": " \t\n", "HOME": scope.home, "@": "", "*": ""}.get(part.name)
+    if part.op in _DEFAULTS:
+        return value or _join(part.arg, scope)
+    if part.op in (":+", "+"):
+        return _join(part.arg, scope) if value else None
+    return value if part.op in ("", "@P", "@E", "@Q") else None
+
+
+def _join(parts: list[Part], scope: Scope) -> str | None:
+    pieces = [guess(p, scope) for p in parts]
+    return None if any(p is None for p in pieces) else "".join(p or "" for p in pieces)
+
+
+def expand_braces(parts: list[Part]) -> list[list[Part]]:
+    """`{a,b}` and `{1..3}` written out, in bash's order; the parts themselves when there are none."""
+    opens = sum(p.value.count("{") for p in parts if isinstance(p, Lit) and not p.quoted)
+    if not opens:
+        return [parts]
+    if opens > MAX_BRACES:
+        raise CapReachedError(f"more than {MAX_BRACES} braces in a word")
+    atoms: list[Part] = []
+    for part in parts:
+        if isinstance(part, Lit) and not part.quoted:
+            atoms.extend(Lit(c, False) for c in part.value)
+        else:
+            atoms.append(part)
+    return [_merge(one) for one in _braces(atoms)]
+
+
+def _merge(atoms: list[Part]) -> list[Part]:
+    found: list[Part] = []
+    for atom in atoms:
+        last = found[-1] if found else None
+        if isinstance(atom, Lit) and isinstance(last, Lit) and not atom.quoted and not last.quoted:
+            found[-1] = Lit(last.value + atom.value, False)
+        else:
+            found.append(atom)
+    return found
+
+
+def _is(atom: Part, c: str) -> bool:
+    return isinstance(atom, Lit) and not atom.quoted and atom.value == c
+
+
+def _braces(atoms: list[Part]) -> list[list[Part]]:
+    for i, atom in enumerate(atoms):
+        if _is(atom, "{") and (choice := _alternatives(atoms, i)):
+            end, options = choice
+            tails = _braces(atoms[end + 1 :])
+            heads = [one for option in options for one in _braces(option)]
+            if len(heads) * len(tails) > MAX_WORDS:
+                raise CapReachedError(f"a brace expansion makes more than {MAX_WORDS} words")
+            return [atoms[:i] + head + tail for head in heads for tail in tails]
+    return [atoms]
+
+
+def _alternatives(atoms: list[Part], start: int) -> tuple[int, list[list[Part]]] | None:
+    """The closing place and the choices of the brace that opens at `start`; None when it is plain text."""
+    level, commas = 0, [start]
+    for i in range(start, len(atoms)):
+        level += _is(atoms[i], "{") - _is(atoms[i], "}")
+        if level == 1 and _is(atoms[i], ","):
+            commas.append(i)
+        if level == 0:
+            if len(commas) > 1:
+                return i, [atoms[a + 1 : b] for a, b in zip(commas, [*commas[1:], i], strict=True)]
+            options = _range(atoms[start + 1 : i])
+            return (i, options) if options else None
+    return None
+
+
+def _range(atoms: list[Part]) -> list[list[Part]]:
+    text = "".join(a.value if isinstance(a, Lit) and not a.quoted else "\0" for a in atoms)
+    match = _RANGE.match(text)
+    if not match:
+        return []
+    first, last, step = match.groups()
+    if first.isalpha() != last.isalpha():
+        return []
+    low, high = (ord(first), ord(last)) if first.isalpha() else (int(first[:9]), int(last[:9]))
+    stride = max(1, abs(int((step or "1")[:9])))
+    if abs(high - low) // stride > MAX_WORDS:
+        raise CapReachedError(f"a brace expansion makes more than {MAX_WORDS} words")
+    numbers = range(low, high + 1, stride) if low <= high else range(low, high - 1, -stride)
+    return [[Lit(chr(n) if first.isalpha() else str(n), False)] for n in numbers]

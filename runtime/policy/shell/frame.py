@@ -1,0 +1,134 @@
+"""A command while it is being worked on: its fields, its input, what surrounds it.
+
+Promises: `command` gives the frozen fact; `output` gives what the command would print when that is literally known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from interlock.runtime.policy.shell.ansi_c import decode_ansi_c
+from interlock.runtime.policy.shell.expand import Field
+from interlock.runtime.policy.shell.model import DYNAMIC, Redirect, SimpleCommand
+from interlock.runtime.policy.shell.state import State
+
+
+@dataclass(slots=True)
+class Frame:
+    """The fields of one command and where they came from."""
+
+    fields: list[Field]
+    text: str
+    start: int
+    end: int
+    assignments: tuple[tuple[str, str], ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+    fed: bool = False
+    """Its standard input comes from a pipe, a file or the text."""
+    input: str | None = None
+    """That input, when the text gives it."""
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, program: str, start: int, end: int, text: str = "", *, known: bool = True) -> Frame:
+        """A frame of one word."""
+        return cls([Field(program, known, False, start, end)], text or program, start, end)
+
+    @classmethod
+    def bare(cls, start: int, end: int, text: str, redirects: tuple[Redirect, ...]) -> Frame:
+        """Redirects without a program."""
+        return cls([], text, start, end, (), redirects)
+
+    @property
+    def program(self) -> str:
+        """The first word when it has a value (or a guess), `<dynamic>` when not, empty when there is none."""
+        if not self.fields:
+            return ""
+        first = self.fields[0]
+        return first.value if not first.glob and (first.known or _is_a_guess(first.value)) else DYNAMIC
+
+    @property
+    def name(self) -> str:
+        """The program without its folder."""
+        return self.program.rpartition("/")[2]
+
+    @property
+    def args(self) -> list[Field]:
+        """The words after the program."""
+        return self.fields[1:]
+
+    def inner(self, fields: Sequence[Field], text: str = "") -> Frame:
+        """A command made of some of this one's words; its input is passed on."""
+        shown = text or " ".join(f.value for f in fields)
+        return Frame(list(fields), shown, self.start, self.end, fed=self.fed, input=self.input)
+
+    def command(self, state: State, notes: tuple[str, ...]) -> SimpleCommand:
+        """The frozen fact."""
+        return SimpleCommand(
+            program=self.program,
+            argv=tuple(f.value for f in self.fields),
+            known=tuple(f.known and not f.glob for f in self.fields),
+            text=self.text,
+            start=self.start,
+            end=self.end,
+            assignments=self.assignments,
+            redirects=self.redirects,
+            cwd=state.cwd,
+            depth=state.depth,
+            via=state.via,
+            understood=not notes,
+            notes=notes,
+            globs=tuple(i for i, f in enumerate(self.fields) if f.glob and f.known),
+        )
+
+    def output(self) -> str | None:
+        """What it prints, for echo, printf and cat with text in sight."""
+        if not all(f.known for f in self.fields) or any(r.writes for r in self.redirects):
+            return None
+        args = [f.value for f in self.args]
+        match self.name:
+            case "echo":
+                return _echo(args)
+            case "printf":
+                return _printf(args)
+            case "cat" | "tee" if not args or args == ["-"]:
+                return self.input
+            case _:
+                return None
+
+
+def _is_a_guess(value: str) -> bool:
+    # a word without any value keeps its source text, which holds the expansion
+    return "$" not in value and "`" not in value and "<(" not in value and ">(" not in value
+
+
+def _echo(args: list[str]) -> str:
+    escapes, newline = False, "\n"
+    while args and len(args[0]) > 1 and args[0][0] == "-" and set(args[0][1:]) <= set("neE"):
+        escapes = "e" in args[0] or escapes
+        newline = "" if "n" in args[0] else newline
+        args = args[1:]
+    text = " ".join(args)
+    return (decode_ansi_c(text) if escapes else text) + newline
+
+
+def _printf(args: list[str]) -> str | None:
+    if not args or args[0].startswith("-"):
+        return None
+    shape, values = decode_ansi_c(args[0]), args[1:]
+    if "%" not in shape:
+        return shape
+    plain = shape.replace("%s", "").replace("%b", "")
+    if "%" in plain:
+        return None
+    count = shape.count("%s") + shape.count("%b")
+    values = values or [""]
+    rounds = [values[i : i + count] for i in range(0, len(values), count)]
+    return "".join(_fill(shape, one) for one in rounds)
+
+
+def _fill(shape: str, values: list[str]) -> str:
+    pieces = shape.replace("%b", "%s").split("%s")
+    filled = [*values, *[""] * (len(pieces) - 1 - len(values))]
+    return pieces[0] + "".join(v + p for v, p in zip(filled, pieces[1:], strict=False))

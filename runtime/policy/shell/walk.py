@@ -1,0 +1,398 @@
+"""Turns the shape of a command text into the simple commands that would run, nested ones too, in source order.
+
+Promises: every simple command of the shape is listed once, bodies of functions at their definition; the directory and
+the values in sight are followed; what wrappers and code-carrying options would run is listed after them (`unwrap`).
+What cannot be followed is noted and makes the command not understood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from interlock.runtime.policy.shell.budget import Budget
+from interlock.runtime.policy.shell.expand import Field, expand, is_literal, value_of
+from interlock.runtime.policy.shell.frame import Frame
+from interlock.runtime.policy.shell.grammar import Grammar
+from interlock.runtime.policy.shell.model import DYNAMIC, WRITING_OPERATORS, Redirect, SimpleCommand
+from interlock.runtime.policy.shell.state import State
+from interlock.runtime.policy.shell.syntax import (
+    Arith,
+    CapReachedError,
+    Code,
+    Compound,
+    Items,
+    Node,
+    Part,
+    Pipeline,
+    Redir,
+    Sequence,
+    ShellSyntaxError,
+    Simple,
+    Var,
+    Word,
+)
+
+_LEAVING = frozenset({"exit", "return", "break", "continue", "die"})
+_MOVES = re.compile(r"\b(?:cd|pushd|popd|chdir)\b")
+_SUBSTITUTION = re.compile(r"\$\(|`|\$\{")
+
+
+class Walk:
+    """One reading of a whole text; `commands` fills in source order."""
+
+    def __init__(self, budget: Budget, source: str, unwrap: Callable[[Frame, State, Walk], None]) -> None:
+        self.budget = budget
+        self.commands: list[SimpleCommand] = []
+        self.notes: list[str] = []
+        self._unwrap = unwrap
+        self._moves = bool(_MOVES.search(source))
+
+    def note(self, text: str) -> None:
+        """Say once why the whole is not fully understood."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def sequence(self, found: Sequence, state: State) -> None:
+        """Every group of a list, each with its own effect on the state."""
+        group: list[tuple[Node, str]] = []
+        before = ""
+        for node, operator in found.items:
+            group.append((node, before))
+            before = operator if operator in ("&&", "||") else ""
+            if not before:
+                self._group(group, state.copy() if operator == "&" else state)
+                group = []
+        if group:
+            self._group(group, state)
+
+    def _group(self, group: list[tuple[Node, str]], state: State) -> None:
+        """Pipelines joined by `&&` and `||`: a `cd` in it holds for the rest of it, and may hold afterwards."""
+        start, seen, sure = state.cwd, {state.cwd}, False
+        for node, before in group:
+            if before == "||":
+                sure = self._alternative(node, state, start)
+            else:
+                self.node(node, state)
+            seen.add(state.cwd)
+        if state.cwd != start and not sure:
+            self._may_be(state, seen)
+
+    def _alternative(self, node: Node, state: State, start: str | None) -> bool:
+        """The right side of `||`; True when it leaves, so that what follows knows the left side worked."""
+        if state.cwd == start:
+            self.node(node, state)
+            return False
+        other = state.copy()
+        other.cwd = start
+        self.node(node, other)
+        if isinstance(node, Simple) and node.words and node.words[0].text in _LEAVING:
+            return True
+        self._may_be(state, {other.cwd})
+        return False
+
+    def _may_be(self, state: State, seen: Iterable[str | None]) -> None:
+        if state.cwd is None or None in seen:
+            state.lose_directory()
+            return
+        state.maybe = state.maybe | {one for one in seen if one is not None and one != state.cwd}
+
+    def node(self, node: Node, state: State) -> None:
+        """One node of the shape."""
+        self.budget.spend()
+        match node:
+            case Simple():
+                self._simple(node, state, None)
+            case Pipeline():
+                self._pipeline(node, state)
+            case Sequence():
+                self.sequence(node, state)
+            case Compound():
+                self._compound(node, state)
+
+    def _pipeline(self, node: Pipeline, state: State) -> None:
+        output: str | None = None
+        for i, stage in enumerate(node.stages):
+            inner = state.copy()
+            fed = output if i else None
+            if isinstance(stage, Simple):
+                output = self._simple(stage, inner, Fed(fed) if i else None)
+            else:
+                output = None
+                mark = len(self.commands)
+                self.node(stage, inner)
+                if i:
+                    self._feed_compound(mark)
+
+    def _feed_compound(self, mark: int) -> None:
+        for command in self.commands[mark:]:
+            if command.program.rpartition("/")[2] in ("sh", "bash", "dash", "zsh", "ksh") and len(command.argv) == 1:
+                self.note("a shell inside a compound reads its commands from a pipe")
+
+    def _compound(self, node: Compound, state: State) -> None:
+        self._words(node.words, state)
+        redirects = self._redirects(node.redirs, state)
+        if redirects:
+            self._bare_redirects(node, redirects, state)
+        if (node.kind in ("arith", "test") and not node.plain) or (node.kind == "for" and not node.name):
+            self.note("arithmetic on variables can run code")
+        match node.kind:
+            case "group":
+                self._bodies(node, state)
+            case "subshell":
+                self._bodies(node, state.copy())
+            case "coproc":
+                self._coproc(node, state)
+            case "function":
+                self._function(node, state)
+            case "if" | "case" | "loop" | "for":
+                self._branches(node, state)
+            case "arith" | "test":
+                pass
+
+    def _bare_redirects(self, node: Compound, redirects: tuple[Redirect, ...], state: State) -> None:
+        """Redirects of a compound are facts too: they are listed as a command without a program."""
+        frame = Frame.bare(node.start, node.end, "", redirects)
+        self.emit(frame, state)
+
+    def _bodies(self, node: Compound, state: State) -> None:
+        for body in node.bodies:
+            self.node(body, state)
+
+    def _coproc(self, node: Compound, state: State) -> None:
+        self.emit(Frame.of("coproc", node.start, node.end), state, "a coprocess runs beside the shell")
+        self._bodies(node, state.copy(via="coproc", deeper=1))
+
+    def _function(self, node: Compound, state: State) -> None:
+        state.functions.add(node.name)
+        inner = state.copy(via="function", deeper=1)
+        if self._moves:
+            inner.lose_directory()
+        inner.values = {**inner.values, "@": None, "*": None, **{str(i): None for i in range(10)}}
+        self._bodies(node, inner)
+
+    def _branches(self, node: Compound, state: State) -> None:
+        """Bodies that may or may not run, or run again: what they change is not certain afterwards."""
+        start = state.cwd
+        if node.name:
+            state.values[node.name] = None
+        looping = node.kind in ("loop", "for")
+        mark = len(self.commands)
+        for body in node.bodies:
+            self.node(body, state)
+            if node.kind == "case":
+                state.cwd = start if state.cwd == start else None
+        if state.cwd != start:
+            state.lose_directory()
+            if looping:
+                self._unsettle(mark)
+
+    def _unsettle(self, mark: int) -> None:
+        """A loop that moves runs its second round somewhere else."""
+        for i in range(mark, len(self.commands)):
+            self.commands[i] = replace(self.commands[i], cwd=None)
+
+    def _words(self, words: list[Word], state: State, via: str = "") -> None:
+        """The code inside words: substitutions at any depth."""
+        stack: list[Part] = [part for word in reversed(words) for part in reversed(word.parts)]
+        while stack:
+            part = stack.pop()
+            match part:
+                case Code():
+                    self.sequence(part.body, state.copy(via=via or part.via, deeper=1))
+                case Var():
+                    self._variable(part, state)
+                    stack.extend(reversed(part.arg))
+                case Arith():
+                    stack.extend(reversed(part.nested))
+                case Items():
+                    stack.extend(p for word in reversed(part.words) for p in reversed(word.parts))
+                case _:
+                    pass
+
+    def _variable(self, part: Var, state: State) -> None:
+        """`${x@P}` runs the substitutions inside the value."""
+        value = state.values.get(part.name)
+        if not part.op.startswith("@P"):
+            return
+        if value is None:
+            self.note("a prompt expansion of an unknown value can run code")
+        elif _SUBSTITUTION.search(value):
+            self.text_in_quotes(value, state, "@P", (0, 0))
+
+    def _simple(self, node: Simple, state: State, fed: Fed | None) -> str | None:
+        """One simple command; returns its output when that is literally known."""
+        scope = state.scope()
+        fields = [field for word in node.words for field in expand(word, scope)]
+        notes = self._why(node, fields, state)
+        assignments = tuple((a.name, _shown(value_of(a.value, scope), a.value.text)) for a in node.assigns)
+        redirects = self._redirects(node.redirs, state)
+        frame = Frame(fields, node.text, node.start, node.end, assignments, redirects)
+        frame.fed = fed is not None
+        frame.input = fed.text if fed else None
+        self._apply_redirect_input(frame)
+        if self._aliased(frame, state):
+            self._inner_code(node, state)
+            return None
+        self.emit(frame, state, *notes)
+        self._inner_code(node, state)
+        if not fields:
+            self._assign(node, state)
+        self._unwrap(frame, state, self)
+        return frame.output()
+
+    def _inner_code(self, node: Simple, state: State) -> None:
+        self._words([a.value for a in node.assigns], state)
+        self._words(node.words, state)
+        self._words([r.word for r in node.redirs], state)
+
+    def _assign(self, node: Simple, state: State) -> None:
+        scope = state.scope()
+        for assign in node.assigns:
+            state.values[assign.name] = value_of(assign.value, scope) if assign.simple else None
+
+    def _why(self, node: Simple, fields: list[Field], state: State) -> list[str]:
+        notes: list[str] = []
+        if node.words and not all(is_literal(p) for p in node.words[0].parts):
+            notes.append("the program is known only at run time")
+        if not all(field.known for field in fields) or not all(is_literal(p) for w in node.words for p in w.parts):
+            notes.append("an argument is known only at run time")
+        if any(isinstance(p, Arith) and not p.plain for r in node.redirs for p in r.word.parts):
+            notes.append("arithmetic on variables can run code")
+        if fields and fields[0].glob:
+            notes.append("the program is a pattern")
+        if fields and fields[0].value in state.functions | state.rebound | state.aliases.keys():
+            notes.append(f"{fields[0].value} was given another meaning before")
+        return notes
+
+    def _aliased(self, frame: Frame, state: State) -> bool:
+        """Replace an alias, where bash would, by what it stands for."""
+        first = frame.fields[0] if frame.fields else None
+        if first is None or not state.expands_aliases or first.value not in state.aliases:
+            return False
+        name = first.value
+        value = state.aliases[name]
+        inner = state.copy(via="alias")
+        del inner.aliases[name]
+        self.text(" ".join([value, *(f.value for f in frame.fields[1:])]), inner, "alias", frame, same_depth=True)
+        self.note(f"{name} is an alias")
+        return True
+
+    def _redirects(self, redirs: list[Redir], state: State) -> tuple[Redirect, ...]:
+        return tuple(self._one_redirect(redir, state) for redir in redirs)
+
+    def _one_redirect(self, redir: Redir, state: State) -> Redirect:
+        scope = state.scope()
+        operator = redir.operator
+        if operator in ("<<", "<<<"):
+            return Redirect(operator, value_of(redir.word, scope), redir.fd, False)
+        fields = expand(redir.word, scope)
+        known = len(fields) == 1 and fields[0].known and not fields[0].glob
+        target = fields[0].value if known else None
+        copies = operator in (">&", "<&") and target is not None and bool(re.fullmatch(r"\d+-?|-", target))
+        writes = operator in WRITING_OPERATORS and not copies
+        return Redirect(operator, target, redir.fd, writes)
+
+    def _apply_redirect_input(self, frame: Frame) -> None:
+        for redirect in frame.redirects:
+            if redirect.operator in ("<", "<<", "<<<", "<>") and redirect.fd in (None, 0):
+                frame.fed = True
+                frame.input = redirect.target if redirect.operator in ("<<", "<<<") else None
+
+    def emit(self, frame: Frame, state: State, *notes: str) -> None:
+        """List one command."""
+        self.budget.spend()
+        all_notes = [*notes, *self._where(frame, state)]
+        if any(r.target is None for r in frame.redirects if r.operator not in ("<<", "<<<")):
+            all_notes.append("a redirect goes where only run time tells")
+        self.commands.append(frame.command(state, tuple(dict.fromkeys(all_notes))))
+
+    def _where(self, frame: Frame, state: State) -> list[str]:
+        """An earlier `cd` may have failed: harmless while every possible place lies below the start."""
+        if not state.maybe:
+            return []
+        places = state.maybe | {state.cwd or ""}
+        if any(one.startswith(("/", "..")) for one in places):
+            return ["an earlier cd may have failed, so the directory is not certain"]
+        if any(".." in field.value for field in frame.fields) or any(".." in (r.target or "") for r in frame.redirects):
+            return ["an earlier cd may have failed, and a path goes up from there"]
+        return []
+
+    def text(self, code: str, state: State, via: str, frame: Frame, *, same_depth: bool = False) -> None:
+        """Code that the text carries as data: read it, and list what it would run."""
+        inner = state.copy(via=via, deeper=0 if same_depth else 1)
+        self.budget.check_depth(inner.depth)
+        reader = Grammar(code, self.budget, fixed=(frame.start, frame.end), depth=inner.depth)
+        try:
+            found = reader.whole()
+        except ShellSyntaxError as error:
+            self.note(f"the text given to {via} is not a command: {error}")
+            self.salvage(reader, inner)
+            return
+        except CapReachedError:
+            self.salvage(reader, inner)
+            raise
+        for doubt in reader.doubts:
+            self.note(doubt)
+        self.sequence(found, inner)
+
+    def run(
+        self, frame: Frame, state: State, via: str, *, same_shell: bool = False, notes: tuple[str, ...] = ()
+    ) -> None:
+        """A command that another one runs from its words."""
+        inner = state.copy(via=via, deeper=1)
+        self.budget.check_depth(inner.depth)
+        why = () if all(f.known for f in frame.fields) else ("an argument is known only at run time",)
+        self.emit(frame, inner, *why, *notes)
+        self._unwrap(frame, inner, self)
+        if same_shell:
+            state.cwd, state.values, state.aliases, state.rebound = (
+                inner.cwd,
+                inner.values,
+                inner.aliases,
+                inner.rebound,
+            )
+
+    def text_in_quotes(self, value: str, state: State, via: str, span: tuple[int, int]) -> None:
+        """The substitutions inside a value that is expanded once more."""
+        reader = Grammar(value, self.budget, fixed=span, depth=state.depth + 1)
+        reader._pending = []
+        try:
+            parts = reader.here_body()
+        except ShellSyntaxError:
+            self.note("a value that is expanded again is not well formed")
+            return
+        self._words([Word(parts, value, *span)], state, via)
+
+    def salvage(self, reader: Grammar, state: State) -> None:
+        """What was complete before the reader failed; bash would have run the lines before the fault."""
+        for one in reader.open:
+            try:
+                if isinstance(one, Sequence):
+                    self.sequence(one, state)
+                elif one.words:
+                    one.text = " ".join(w.text for w in one.words)
+                    one.end = max(one.end, one.words[-1].end)
+                    self._simple(one, state, None)
+            except CapReachedError as error:
+                self.note(str(error))
+                return
+
+    def dynamic(self, frame: Frame, state: State, via: str, why: str) -> None:
+        """Code that is known only at run time."""
+        inner = state.copy(via=via, deeper=1)
+        self.emit(Frame.of(DYNAMIC, frame.start, frame.end, frame.text, known=False), inner, why)
+
+
+class Fed:
+    """The standard input of a stage: its text, or None when only run time tells."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+
+def _shown(value: str | None, source: str) -> str:
+    return source if value is None else value
