@@ -1,0 +1,1 @@
+"""Finding files and text: ripgrep where there is one, else the same in Python."""
