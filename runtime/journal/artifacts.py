@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +16,9 @@ from interlock.runtime.events.ids import ARTIFACT, Ids
 from interlock.runtime.events.tool import ArtifactRef
 
 _ENDINGS = {"text/x-diff": "diff", "application/json": "json", "application/octet-stream": "bin"}
+
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class ArtifactError(Exception):
@@ -28,15 +32,18 @@ class ArtifactStore:
         self._folder = folder
         self._ids = ids
 
-    def put_bytes(self, data: bytes, kind: str, media_type: str = "text/plain", *, durable: bool = True) -> ArtifactRef:
-        """Keep these bytes. Raises ArtifactError where the disk refuses."""
-        with self.create(kind, media_type) as growing:
+    def put_bytes(
+        self, data: bytes, kind: str, media_type: str = "text/plain", name: str | None = None, *, durable: bool = True
+    ) -> ArtifactRef:
+        """Keep these bytes. `name` goes into the file's name. Raises ArtifactError where the disk refuses."""
+        with self.create(kind, media_type, name) as growing:
             growing.write(data)
             return growing.seal(durable=durable)
 
-    def create(self, kind: str, media_type: str = "text/plain") -> GrowingArtifact:
+    def create(self, kind: str, media_type: str = "text/plain", name: str | None = None) -> GrowingArtifact:
         """A file that can grow while a call runs. Raises ArtifactError where it cannot be made."""
-        name = f"{self._ids.new(ARTIFACT)}-{kind}.{_ENDINGS.get(media_type, 'txt')}"
+        label = _UNSAFE.sub("-", name or kind)[:48]
+        name = f"{self._ids.new(ARTIFACT)}-{label}.{_ENDINGS.get(media_type, 'txt')}"
         try:
             (self._folder / "artifacts").mkdir(mode=0o700, parents=True, exist_ok=True)
             return GrowingArtifact(self._folder, f"artifacts/{name}", name.split("-", 1)[0], kind, media_type)

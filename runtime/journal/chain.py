@@ -8,8 +8,11 @@ someone who can rewrite the journal and the head alike.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from interlock.runtime.journal import place
+from interlock.runtime.journal.report import FirstBad, VerifyReport
 
 GENESIS = "0" * 64
 """`prev` of the first line."""
@@ -43,26 +46,14 @@ def read_head(path: Path) -> Head | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class FirstBad:
-    """The first line that is not as it was written."""
+def verify(folder: Path, head_file: Path | None = None) -> VerifyReport:
+    """Check the journal of a session's folder; without `head_file` the head is looked for where the writer seals it.
 
-    line: int
-    """From 1."""
-    offset: int
-    """In bytes."""
-    why: str
+    Raises OSError when the journal cannot be read.
+    """
+    from interlock.runtime.journal.verify import check_journal
+
+    return check_journal(folder, head_file or place.heads_home() / folder.name)
 
 
-@dataclass(slots=True)
-class VerifyReport:
-    """The outcome of a check."""
-
-    ok: bool
-    lines: int
-    first_bad: FirstBad | None = None
-    notes: list[str] = field(default_factory=list)
-    anchor: str = ""
-    """What vouched for the end of the journal, or that nothing did."""
-    artifacts: int = 0
-    """Artifacts whose digest was checked."""
+__all__ = ["GENESIS", "FirstBad", "Head", "VerifyReport", "digest", "head_line", "read_head", "verify"]

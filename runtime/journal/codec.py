@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from typing import Any
 
@@ -27,11 +28,17 @@ _TYPE_HINT = re.compile(rb'"type"\s*:\s*"([^"\\]{1,80})"')
 def encode(event: AnyEvent, *, session: str, seq: int, ts: str, prev: str) -> bytes:
     """The line of an event, its envelope filled in, `\\n` included.
 
-    Raises ValueError for values that JSON cannot carry.
+    Raises ValueError for values that JSON cannot carry, and for a line that readers would refuse for its size.
     """
-    body = event.model_dump(by_alias=True, exclude_none=True)
-    body |= {"seq": seq, "ts": ts, "session": session, "prev": prev}
-    return dumps(body) + b"\n"
+    try:
+        body = event.model_dump(by_alias=True, exclude_none=True)
+        body |= {"seq": seq, "ts": ts, "session": session, "prev": prev}
+        line = dumps(body)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"{event.type}: {error}") from None
+    if len(line) > LINE_LIMIT:
+        raise ValueError(f"{event.type}: a line of {len(line):,} bytes is over the limit of {LINE_LIMIT:,}")
+    return line + b"\n"
 
 
 def dumps(value: dict[str, Any]) -> bytes:
@@ -40,13 +47,25 @@ def dumps(value: dict[str, Any]) -> bytes:
         return orjson.dumps(value)
     except (orjson.JSONEncodeError, TypeError):
         # orjson refuses half surrogates and integers over 64 bits; both are rare, so the slow road is walked for them alone
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=str)
+        text = _slow_dumps(value)
         if _SURROGATE.search(text):
-            text = json.dumps(
-                {**value, "repairedText": True}, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=str
-            )
-            text = _SURROGATE.sub("\ufffd", text)
+            text = _SURROGATE.sub("\ufffd", _slow_dumps({**value, "repairedText": True}))
         return text.encode()
+
+
+def _slow_dumps(value: dict[str, Any]) -> str:
+    return json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    # the quick road writes null for NaN and the infinities; both roads must say the same
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
 
 
 def decode_line(line: bytes) -> Decoded:
@@ -88,7 +107,7 @@ def loads(line: bytes) -> tuple[Any, str]:
 
 
 def _slow_loads(line: bytes) -> tuple[Any, str]:
-    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if line.startswith((b"\xff\xfe", b"\xfe\xff")) or line.count(0) > len(line) // 3:
         return None, "not UTF-8 (it looks like UTF-16)"
     try:
         text = line.removeprefix(b"\xef\xbb\xbf").decode()

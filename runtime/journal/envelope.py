@@ -21,6 +21,25 @@ class EnvelopeUsage(msgspec.Struct, gc=False, rename="camel"):
     reasoning: int = 0
 
 
+class EnvelopeAgent(msgspec.Struct, gc=False, rename="camel"):
+    """Who is at work; stands in the first event."""
+
+    name: str = ""
+    version: str = ""
+    kind: str = "runtime"
+
+
+class EnvelopeTotals(msgspec.Struct, gc=False, rename="camel"):
+    """What a session came to; stands in its last event."""
+
+    calls: int = 0
+    denied: int = 0
+    failed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+
 class EnvelopeBrief(msgspec.Struct, gc=False, rename="camel"):
     """The fields of `interlock.runtime.events.brief.Brief`; what a line does not carry is None."""
 
@@ -48,6 +67,10 @@ class EnvelopeBrief(msgspec.Struct, gc=False, rename="camel"):
     omitted_bytes: int | None = None
     cost_usd: float | None = None
     usage: EnvelopeUsage | None = None
+    agent: EnvelopeAgent | str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    totals: EnvelopeTotals | None = None
 
 
 _DECODER = msgspec.json.Decoder(EnvelopeBrief)

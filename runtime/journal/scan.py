@@ -9,7 +9,7 @@ from pathlib import Path
 from interlock.runtime.journal.chain import GENESIS, digest
 from interlock.runtime.journal.envelope import brief
 
-_ID = re.compile(rb'"(?:\w*[iI]d)":"(int|inv|obs|art|req|msg|grant)_(\d+)"')
+_ID = re.compile(rb'"(?:\w*[iI]d)":"(int|inv|obs|art|req|msg|grant)_(\d{1,9})"')
 
 
 @dataclass(slots=True)
@@ -31,16 +31,23 @@ def scan(path: Path) -> JournalScan:
         file = open(path, "rb")  # noqa: SIM115 - closed below
     except FileNotFoundError:
         return state
+    last = b""
     with file:
         for line in file:
             state.size += len(line)
             if not line.endswith(b"\n"):
                 state.torn = line
                 break
-            state.last_digest = digest(line)
+            last = line
             for kind, number in _ID.findall(line):
                 state.highest_ids[kind.decode()] = max(int(number), state.highest_ids.get(kind.decode(), 0))
             seen = brief(line)
             if seen is not None and seen.seq >= state.next_seq:
                 state.next_seq = seen.seq + 1
+    if last:
+        state.last_digest = digest(last)
+    # cut in front of its line end alone, a line is whole: closing it off makes it an event, so its seq is taken
+    seen = brief(state.torn) if state.torn else None
+    if seen is not None and seen.seq >= state.next_seq:
+        state.next_seq = seen.seq + 1
     return state

@@ -20,6 +20,7 @@ CHUNK = 256 * 1024
 _FINGERPRINT = 64
 _KEPT_OLD_FILES = 4
 _BOM = b"\xef\xbb\xbf"
+_BRACE, _CR = 0x7B, 0x0D
 
 
 class Cursor(NamedTuple):
@@ -70,12 +71,15 @@ class TailReader:
         self._generation = cursor.generation if cursor else 0
         self._missing = False
 
-    def read(self, limit_bytes: int = 64 * 1024 * 1024) -> Batch:
-        """Everything that has come since the last read, up to about `limit_bytes`.
+    def read(self, cursor: Cursor | None = None, limit_bytes: int = 64 * 1024 * 1024) -> Batch:
+        """Everything that has come since the last read, or since `cursor`, up to about `limit_bytes`.
 
         Raises OSError when the file is there and cannot be read. A missing file is an empty batch with a note.
         """
         batch = Batch()
+        if cursor is not None and (self._file is None or cursor != self._file.cursor()):
+            self.close()
+            self._start, self._generation = cursor, cursor.generation
         self._follow(batch)
         for old in self._old:
             old.drain(batch, limit_bytes)
@@ -100,7 +104,7 @@ class TailReader:
             batch.notes.append("replaced")
             self._retire()
         if self._file is None:
-            self._open()
+            self._open(batch)
         elif self._file.was_rewritten():
             batch.notes.append("truncated")
             self._generation += 1
@@ -115,11 +119,30 @@ class TailReader:
         while len(self._old) > _KEPT_OLD_FILES:
             self._old.pop(0).close()
 
-    def _open(self) -> None:
+    def _open(self, batch: Batch) -> None:
         self._file = _OpenFile(self.path, self._generation)
         start, self._start = self._start, None
-        if start and (start.dev, start.ino) == (self._file.dev, self._file.ino) and start.offset <= self._file.size():
-            self._file.offset = self._file.line_start = start.offset
+        if start is None or start.ino == 0:
+            return
+        if (start.dev, start.ino) != (self._file.dev, self._file.ino):
+            batch.notes.append("replaced")
+        elif not self._file.go_to(start.offset):
+            batch.notes.append("truncated")
+        else:
+            return
+        self._generation += 1
+        self._file.restart(self._generation)
+
+    def line_at(self, offset: int, generation: int) -> bytes | None:
+        """A line of this or an earlier generation, None where its file is no longer there."""
+        for file in (self._file, *self._old):
+            if file is not None and file.generation == generation:
+                return _line_at(file.fd, offset)
+        return None
+
+    def last(self, nbytes: int = CHUNK) -> list[Line]:
+        """The complete lines in the last `nbytes`, without moving. Raises OSError when it cannot be read."""
+        return last_lines(self.path, nbytes)
 
     def close(self) -> None:
         """Give all files back."""
@@ -145,6 +168,16 @@ class _OpenFile:
         self._hasher: hashlib._Hash | None = None
         self.pending = 0
         self._fingerprint = b""
+
+    def go_to(self, offset: int) -> bool:
+        """Stand at the beginning of a line. False: no line of this file begins there."""
+        start = max(0, offset - _FINGERPRINT)
+        before = os.pread(self.fd, offset - start, start)
+        if len(before) != offset - start or (before and not before.endswith(b"\n")):
+            return False
+        self.offset = self.line_start = offset
+        self._fingerprint = before
+        return True
 
     def size(self) -> int:
         return os.fstat(self.fd).st_size
@@ -173,10 +206,15 @@ class _OpenFile:
         batch.more = True
 
     def _split(self, data: bytes, batch: Batch) -> None:
-        start = 0
+        start, lines, generation = 0, batch.lines, self.generation
         while (end := data.find(b"\n", start)) >= 0:
-            self._keep(data[start:end])
-            self._finish(batch)
+            # nearly every line lies whole in a chunk and begins with a brace: the short road is for those
+            if self.pending == 0 and self.line_start and data[start] == _BRACE and data[end - 1] != _CR:
+                lines.append(Line(self.line_start, data[start:end], end - start, generation))
+                self.line_start += end - start + 1
+            else:
+                self._keep(data[start:end])
+                self._finish(batch)
             start = end + 1
         self._keep(data[start:])
 
@@ -219,19 +257,23 @@ def read_line_at(path: Path, offset: int) -> bytes:
     """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        parts: list[bytes] = []
-        size = 0
-        while size <= LINE_LIMIT:
-            data = os.pread(fd, 16 * 1024 if size < 64 * 1024 else CHUNK, offset + size)
-            end = data.find(b"\n")
-            if end >= 0 or not data:
-                parts.append(data[:end] if end >= 0 else data)
-                break
-            parts.append(data)
-            size += len(data)
-        return b"".join(parts).removesuffix(b"\r")
+        return _line_at(fd, offset)
     finally:
         os.close(fd)
+
+
+def _line_at(fd: int, offset: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while size <= LINE_LIMIT:
+        data = os.pread(fd, 16 * 1024 if size < 64 * 1024 else CHUNK, offset + size)
+        end = data.find(b"\n")
+        if end >= 0 or not data:
+            parts.append(data[:end] if end >= 0 else data)
+            break
+        parts.append(data)
+        size += len(data)
+    return b"".join(parts).removesuffix(b"\r")[: LINE_LIMIT + 1]
 
 
 def last_lines(path: Path, nbytes: int = CHUNK) -> list[Line]:

@@ -23,7 +23,7 @@ class _Walk:
     torn_offset: int = -1
 
 
-def verify(folder: Path, head_file: Path) -> VerifyReport:
+def check_journal(folder: Path, head_file: Path) -> VerifyReport:
     """Check the journal in a session's folder against itself, its artifacts and its sealed head.
 
     Raises OSError when the journal cannot be read.

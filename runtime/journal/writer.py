@@ -76,9 +76,9 @@ class JournalWriter:
         try:
             place.sessions_home().mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.mkdir(mode=0o700)
+            return cls(session, folder, clock, _take_lock(folder), JournalScan())
         except OSError as error:
             raise JournalWriteError(f"cannot begin the journal in {folder}: {error.strerror}") from None
-        return cls(session, folder, clock, _take_lock(folder), JournalScan())
 
     @classmethod
     def open(cls, session: str, clock: Clock = system_clock) -> JournalWriter:
@@ -96,8 +96,12 @@ class JournalWriter:
         except OSError as error:
             os.close(lock)
             raise JournalWriteError(f"cannot open {folder / 'events.jsonl'}: {error.strerror}") from None
-        if state.torn:
-            writer._close_off(state)
+        try:
+            if state.torn:
+                writer._close_off(state)
+        except JournalWriteError:
+            writer.close()
+            raise
         return writer
 
     def _close_off(self, state: JournalScan) -> None:
@@ -120,7 +124,7 @@ class JournalWriter:
         """Call `listener` after each event that was written."""
         self._listeners.append(listener)
 
-    def append(self, event: AnyEvent, *, durable: bool = False) -> AnyEvent:
+    def append(self, event: AnyEvent, durable: bool = False) -> AnyEvent:
         """Record one event and return it with its envelope filled in.
 
         Raises JournalWriteError when it is not recorded; then nothing that it would have recorded may happen.
@@ -128,7 +132,11 @@ class JournalWriter:
         if self._failed:
             raise JournalWriteError(f"the journal {self.path} stopped: {self._failed}")
         ts = stamp(self._clock())
-        line = encode(event, session=self.session, seq=self._seq, ts=ts, prev=self._prev)
+        try:
+            line = encode(event, session=self.session, seq=self._seq, ts=ts, prev=self._prev)
+        except ValueError as error:
+            # nothing was written, so the writer can go on with other events
+            raise JournalWriteError(f"cannot record in {self.path}: {error}") from None
         offset = self._size
         self._write(line)
         if durable:
@@ -169,16 +177,24 @@ class JournalWriter:
 
     def _seal(self, durable: bool) -> None:
         # fixed width, one pwrite: a reader never sees half of it; sync is left to the next durable event's own order
-        os.pwrite(self._head, chain.head_line(self._seq, self._prev, self._size), 0)
-        if durable and self._seq % 64 == 0:
-            os.fsync(self._head)
+        try:
+            os.pwrite(self._head, chain.head_line(self._seq, self._prev, self._size), 0)
+            if durable and self._seq % 64 == 0:
+                os.fsync(self._head)
+        except OSError as error:
+            self._failed = f"the sealed head could not be written: {error.strerror}"
+            raise JournalWriteError(f"cannot record in {self.path}: {self._failed}") from None
 
     def recover(self) -> None:
         """Try again after a failed write, for example when space was made. Raises JournalWriteError if it still fails."""
-        state = scan(self.path)
-        if state.torn:
-            os.ftruncate(self._file, state.size - len(state.torn))
+        try:
             state = scan(self.path)
+            if state.torn:
+                os.ftruncate(self._file, state.size - len(state.torn))
+                state = scan(self.path)
+        except OSError as error:
+            raise JournalWriteError(f"cannot go on with {self.path}: {error.strerror}") from None
+        self._sync()
         self._seq, self._prev, self._size, self._failed = state.next_seq, state.last_digest, state.size, None
 
     def close(self) -> None:

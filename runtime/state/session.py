@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from interlock.runtime.events.brief import Brief
-from interlock.runtime.state.moment import micros
+from interlock.runtime.events.moment import micros
 
 Status = Literal["waiting", "running", "idle", "done", "failed", "gone"]
 
@@ -32,6 +32,11 @@ class SessionState:
     """The state of one session. `add` changes it in place."""
 
     id: str = ""
+    agent: str = ""
+    agent_kind: str = ""
+    title: str = ""
+    cwd: str = ""
+    branch: str = ""
     seq: int = -1
     """The last event that was taken."""
     calls: int = 0
@@ -49,6 +54,8 @@ class SessionState:
     verification: bool | None = None
     verified_at: int = 0
     changed_since_verification: bool = False
+    foreign: int = 0
+    """Events that name another session and were left out."""
     thinking: bool = False
     """A model request has no response yet."""
     asks: dict[str, AskBrief] = field(default_factory=dict)
@@ -58,8 +65,12 @@ class SessionState:
     """Invocation id -> intent id of what runs now."""
 
     def add(self, event: Brief) -> bool:
-        """Take one event. False: it was known already."""
+        """Take one event. False: it was known already, or belongs to another session."""
         if event.seq <= self.seq:
+            return False
+        if self.id and event.session != self.id:
+            # a line that was written for another journal proves nothing about this one
+            self.foreign += 1
             return False
         self.seq = event.seq
         self.id = self.id or event.session
@@ -77,8 +88,23 @@ def evolve(state: SessionState, event: Brief) -> SessionState:
     return state
 
 
-def status_of(state: SessionState, *, writer_alive: bool) -> tuple[Status, str]:
-    """(status, the evidence for it in words)."""
+def status_of(state: SessionState, writer_alive: bool, now: int = 0) -> tuple[Status, str]:
+    """(status, the evidence for it in words). `now`: microseconds since 1970; 0: the words name no ages."""
+    status, evidence = _judged(state, writer_alive)
+    if now and state.last_at and status in ("gone", "running", "idle"):
+        evidence += f"; last event {_age(now - state.last_at)} ago"
+    return status, evidence
+
+
+def _age(span: int) -> str:
+    seconds = max(0, span // 1_000_000)
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def _judged(state: SessionState, writer_alive: bool) -> tuple[Status, str]:
     if state.ended is not None:
         if state.ended in ("error", "crashed"):
             return "failed", f"ended: {state.ended}"
@@ -100,6 +126,12 @@ def status_of(state: SessionState, *, writer_alive: bool) -> tuple[Status, str]:
 
 def _started(state: SessionState, event: Brief, at: int) -> None:
     state.started_at = at
+    agent = getattr(event, "agent", None)
+    state.agent = getattr(agent, "name", "") or ""
+    state.agent_kind = getattr(agent, "kind", "") or ""
+    state.title = event.title or ""
+    state.cwd = getattr(event, "cwd", None) or ""
+    state.branch = getattr(event, "branch", None) or ""
 
 
 def _ended(state: SessionState, event: Brief, at: int) -> None:

@@ -8,12 +8,27 @@ by their offsets. Takes the events of one journal, in order, each once. Pure.
 from __future__ import annotations
 
 from array import array
-from typing import NamedTuple
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 
 from interlock.runtime.events.brief import Brief
-from interlock.runtime.state.moment import micros
+from interlock.runtime.events.moment import micros
 
-KINDS = ("call", "user", "assistant", "final", "started", "ended", "repaired", "damaged", "unknown", "verification")
+KINDS = (
+    "call",
+    "user",
+    "assistant",
+    "final",
+    "started",
+    "ended",
+    "repaired",
+    "damaged",
+    "unknown",
+    "verification",
+    "conflict",
+    "divider",
+)
+"""`conflict`: a second, different event with a seq that was taken. `divider`: the file was cut or replaced here."""
 OUTCOMES = (
     "waiting",
     "queued",
@@ -44,7 +59,8 @@ _SILENT = frozenset(
 NO_EXIT = -(2**31)
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Row:
     """One row, as it stands now. Times are microseconds since 1970, 0 where the step was not reached."""
 
     index: int
@@ -68,6 +84,20 @@ class Row(NamedTuple):
     answer_offset: int
     observation_offset: int
     """-1 where there is no such line yet."""
+    invocation: int
+    """The number in its invocation id (`inv_42`), -1 where there is none."""
+    generation: int
+    """How often the file had been cut or replaced before."""
+
+    @property
+    def invocation_id(self) -> str | None:
+        """For example `inv_42`."""
+        return f"inv_{self.invocation}" if self.invocation >= 0 else None
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the model was given less than the whole result."""
+        return self.omitted_bytes > 0
 
     @property
     def ended_at(self) -> int:
@@ -85,6 +115,9 @@ class Row(NamedTuple):
         return self.completed_at - self.started_at if self.completed_at and self.started_at else 0
 
 
+CallRow = Row
+
+
 class Timeline:
     """Columns over one journal. `add` takes the events in order."""
 
@@ -94,6 +127,7 @@ class Timeline:
         self._lane = bytearray()
         self._tool = array("H")
         self._exit = array("i")
+        self._invocation = array("i")
         self._offset = array("q")
         self._permission = array("q")
         self._answer = array("q")
@@ -112,6 +146,7 @@ class Timeline:
         self._by_invocation: dict[str, int] = {}
         self._by_ask: dict[str, int] = {}
         self._running = 0
+        self._generations = [0]
         self.seq = -1
         self.first_at = 0
         self.last_at = 0
@@ -143,8 +178,33 @@ class Timeline:
 
     def add_damaged(self, offset: int) -> None:
         """A line that is no event."""
+        self._mark("damaged", offset)
+
+    def add_unknown(self, offset: int) -> None:
+        """A record that is no event of ours."""
+        self._mark("unknown", offset)
+
+    def add_conflict(self, offset: int) -> None:
+        """An event with a seq that another, different event has. Shown, never applied."""
+        self._mark("conflict", offset)
+
+    def divide(self) -> None:
+        """The file was cut or replaced: what follows is another record, whose seq and ids begin anew."""
+        self.close_open()
+        for known in (self._by_intent, self._by_invocation, self._by_ask):
+            known.clear()
+        self._running = 0
+        self.seq = -1
+        self._generations.append(len(self))
+        self._mark("divider", 0)
+
+    def generation(self, index: int) -> int:
+        """How often the file had been cut or replaced before this row."""
+        return bisect_right(self._generations, index) - 1
+
+    def _mark(self, kind: str, offset: int) -> None:
         self.version += 1
-        self._append("damaged", offset, self.last_at)
+        self._append(kind, offset, self.last_at)
 
     def close_open(self) -> int:
         """Mark calls without a result as missing: their writer is gone. Returns how many."""
@@ -175,17 +235,21 @@ class Timeline:
             self._permission[index],
             self._answer[index],
             self._observation[index],
+            self._invocation[index],
+            self.generation(index),
         )
+
+    call = row
+    """The same: a row of kind `call`."""
 
     def find_intent(self, intent_id: str) -> int | None:
         """The row of a call that has no observation yet."""
         return self._by_intent.get(intent_id)
 
     def find_offset(self, offset: int) -> int | None:
-        """The row that begins at this byte."""
-        from bisect import bisect_left
-
-        index = bisect_left(self._offset, offset)
+        """The row of the present file that begins at this byte."""
+        start = self._generations[-1] + (len(self._generations) > 1)
+        index = bisect_left(self._offset, offset, min(start, len(self)))
         return index if index < len(self) and self._offset[index] == offset else None
 
     def _append(self, kind: str, offset: int, at: int, tool: str = "") -> int:
@@ -194,6 +258,7 @@ class Timeline:
         self._lane.append(0)
         self._tool.append(self._tool_number(tool))
         self._exit.append(NO_EXIT)
+        self._invocation.append(-1)
         self._offset.append(offset)
         self._at.append(at)
         for column in (self._permission, self._answer, self._observation):
@@ -255,7 +320,7 @@ class Timeline:
         if index is not None:
             self._scheduled[index] = at
             self._outcome[index] = _OUTCOME["queued"]
-            self._by_invocation[event.invocation_id or ""] = index
+            self._link(event, index)
 
     def _started_step(self, event: Brief, offset: int, at: int) -> None:
         index = self._row_of(event)
@@ -264,7 +329,14 @@ class Timeline:
             self._outcome[index] = _OUTCOME["running"]
             self._lane[index] = min(self._running, 255)
             self._running += 1
-            self._by_invocation[event.invocation_id or ""] = index
+            self._link(event, index)
+
+    def _link(self, event: Brief, index: int) -> None:
+        invocation_id = event.invocation_id or ""
+        self._by_invocation[invocation_id] = index
+        number = invocation_id.removeprefix("inv_")
+        if number.isascii() and number.isdigit() and len(number) < 10:
+            self._invocation[index] = int(number)
 
     def _completed_step(self, event: Brief, offset: int, at: int) -> None:
         index = self._row_of(event)

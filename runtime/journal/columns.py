@@ -1,0 +1,162 @@
+"""An index over a journal: a few numbers a line, in columns, so that a list of millions of lines stays small.
+
+Promises: 34 bytes a line; every line that is not blank has a row, damaged ones too; the text of a line stays in the
+file and is read by position when it is wanted.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from interlock.runtime.events.moment import micros
+from interlock.runtime.events.union import EVENT_CLASSES
+from interlock.runtime.journal.envelope import EnvelopeBrief, brief
+from interlock.runtime.journal.tail import CHUNK, Line, TailReader, read_line_at
+
+NO_NUMBER = 0xFFFF_FFFF
+"""No such id in the line, or one without a number at its end."""
+TYPES = (*EVENT_CLASSES, "unknown", "damaged")
+_CODE = {name: code for code, name in enumerate(TYPES)}
+_UNKNOWN, _DAMAGED = _CODE["unknown"], _CODE["damaged"]
+
+
+class EventRow(NamedTuple):
+    """One line, as far as the columns tell."""
+
+    offset: int
+    length: int
+    """In bytes, without the line end."""
+    type: str
+    """The wire name, `unknown` or `damaged`."""
+    seq: int
+    """-1 where the line has none."""
+    intent: int | None
+    invocation: int | None
+    """The number in the id: 42 of `inv_42`."""
+    at: int
+    """Microseconds since 1970, 0 where unknown."""
+
+
+class EventColumns:
+    """The columns of one journal. Lines are added in the order of the file."""
+
+    def __init__(self) -> None:
+        self._offset = array("Q")
+        self._length = array("I")
+        self._type = bytearray()
+        self._seq = array("I")
+        self._intent = array("I")
+        self._invocation = array("I")
+        self._at = array("q")
+
+    def __len__(self) -> int:
+        return len(self._type)
+
+    def add(self, line: Line, event: EnvelopeBrief | None) -> None:
+        """Take one line and its brief, None where it is damaged."""
+        self._offset.append(line.offset)
+        self._length.append(min(line.size, NO_NUMBER))
+        if event is None:
+            self._type.append(_DAMAGED)
+            self._seq.append(NO_NUMBER)
+            self._intent.append(NO_NUMBER)
+            self._invocation.append(NO_NUMBER)
+            self._at.append(0)
+            return
+        self._type.append(_CODE.get(event.type, _UNKNOWN))
+        self._seq.append(event.seq if 0 <= event.seq < NO_NUMBER else NO_NUMBER)
+        self._intent.append(NO_NUMBER if event.intent_id is None else _number(event.intent_id))
+        self._invocation.append(NO_NUMBER if event.invocation_id is None else _number(event.invocation_id))
+        self._at.append(micros(event.ts))
+
+    def extend(self, lines: Iterable[Line]) -> None:
+        """Take lines, decoding their envelopes."""
+        for line in lines:
+            self.add(line, brief(line.raw) if line.sha256 is None else None)
+
+    def clear(self) -> None:
+        """Forget all rows: the file is another one now."""
+        for column in (self._offset, self._length, self._type, self._seq, self._intent, self._invocation, self._at):
+            del column[:]
+
+    def row(self, index: int) -> EventRow:
+        """What is known of one line. Raises IndexError."""
+        seq, intent, invocation = self._seq[index], self._intent[index], self._invocation[index]
+        return EventRow(
+            self._offset[index],
+            self._length[index],
+            TYPES[self._type[index]],
+            -1 if seq == NO_NUMBER else seq,
+            None if intent == NO_NUMBER else intent,
+            None if invocation == NO_NUMBER else invocation,
+            self._at[index],
+        )
+
+    def find_offset(self, offset: int) -> int | None:
+        """The row whose line begins at this byte."""
+        index = bisect_left(self._offset, offset)
+        return index if index < len(self) and self._offset[index] == offset else None
+
+    def find_seq(self, seq: int) -> int | None:
+        """The first row with this seq. Quick where rows and seqs run alike, as they do in a whole journal."""
+        if 0 <= seq < len(self) and self._seq[seq] == seq:
+            return seq
+        try:
+            return self._seq.index(seq) if 0 <= seq < NO_NUMBER else None
+        except ValueError:
+            return None
+
+    def raw(self, path: Path, index: int) -> bytes:
+        """The line itself, read from the file; at most the line limit and a byte. Raises IndexError, OSError."""
+        return read_line_at(path, self._offset[index])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the columns hold."""
+        columns = (self._offset, self._length, self._seq, self._intent, self._invocation, self._at)
+        return len(self._type) + sum(column.itemsize * len(column) for column in columns)
+
+
+def build(path: Path, chunk: int = 4 * 1024 * 1024) -> Iterator[EventColumns]:
+    """Index a file chunk by chunk; yields the growing columns after each, so that the caller can let others run.
+
+    Raises OSError where the file cannot be read.
+    """
+    columns, reader = EventColumns(), TailReader(path)
+    try:
+        while True:
+            batch = reader.read(limit_bytes=max(chunk, CHUNK))
+            columns.extend(batch.lines)
+            yield columns
+            if not batch.more:
+                return
+    finally:
+        reader.close()
+
+
+_numbers: dict[str, int] = {}
+
+
+def _number(name: str) -> int:
+    number = _numbers.get(name)
+    if number is None:
+        tail = name.rpartition("_")[2]
+        number = int(tail) if tail.isascii() and tail.isdigit() and len(tail) < 10 else NO_NUMBER
+        # events of one call stand close together, so a small memory meets nearly all of them
+        if len(_numbers) >= 1024:
+            _numbers.clear()
+        _numbers[name] = number
+    return number
+
+
+def file_size(path: Path) -> int:
+    """Bytes of a file, 0 where there is none."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
