@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import lru_cache
 
-
-@lru_cache(maxsize=256)
-def _day(date: str) -> int:
-    try:
-        moment = datetime.fromisoformat(date).replace(tzinfo=UTC)
-    except ValueError:
-        return -1
-    return int(moment.timestamp()) * 1_000_000
+_seconds: dict[str, int] = {}
+"""`2026-01-10T09:00:00` -> microseconds since 1970. Stamps that stand together in a journal share their seconds."""
 
 
 def micros(ts: str) -> int:
     """Microseconds since 1970 of an RFC 3339 stamp; 0 where it cannot be read. Never raises."""
-    day = _day(ts[:10])
-    if day < 0 or len(ts) < 19:
-        return 0
     try:
-        seconds = int(ts[11:13]) * 3600 + int(ts[14:16]) * 60 + int(ts[17:19])
-        if ts[-1:] != "Z":
-            return int(datetime.fromisoformat(ts).timestamp() * 1_000_000)
-        fraction = int(ts[20:-1].ljust(6, "0")[:6]) if len(ts) > 20 else 0
-    except ValueError:
+        if len(ts) == 27 and ts[26] == "Z":
+            return _seconds[ts[:19]] + int(ts[20:26])
+    except (KeyError, ValueError):
+        pass
+    return _slow(ts)
+
+
+def _slow(ts: str) -> int:
+    try:
+        moment = datetime.fromisoformat(ts)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        whole = int(moment.replace(microsecond=0).timestamp()) * 1_000_000
+    except (ValueError, OverflowError):
         return 0
-    return day + seconds * 1_000_000 + fraction
+    if ts[19:20] == "." and ts[-1:] == "Z":
+        if len(_seconds) >= 256:
+            _seconds.clear()
+        _seconds[ts[:19]] = whole
+    return whole + moment.microsecond if -(2**62) < whole < 2**62 else 0

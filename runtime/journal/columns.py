@@ -9,20 +9,37 @@ from __future__ import annotations
 import os
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from interlock.runtime.events.moment import micros
 from interlock.runtime.events.union import EVENT_CLASSES
-from interlock.runtime.journal.envelope import EnvelopeBrief, brief
+from interlock.runtime.journal.envelope import EnvelopeHeading, headings
 from interlock.runtime.journal.tail import CHUNK, Line, TailReader, read_line_at
 
 NO_NUMBER = 0xFFFF_FFFF
 """No such id in the line, or one without a number at its end."""
 TYPES = (*EVENT_CLASSES, "unknown", "damaged")
 _CODE = {name: code for code, name in enumerate(TYPES)}
-_UNKNOWN, _DAMAGED = _CODE["unknown"], _CODE["damaged"]
+_UNKNOWN, _DAMAGED = _CODE.pop("unknown"), _CODE.pop("damaged")
+_NOTHING = EnvelopeHeading(type="\n")
+_CODE[_NOTHING.type] = _DAMAGED
+
+
+class Heading(Protocol):
+    """What the columns hold of an event; every brief is one."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def seq(self) -> int: ...
+    @property
+    def ts(self) -> str: ...
+    @property
+    def intent_id(self) -> str | None: ...
+    @property
+    def invocation_id(self) -> str | None: ...
 
 
 class EventRow(NamedTuple):
@@ -57,27 +74,29 @@ class EventColumns:
     def __len__(self) -> int:
         return len(self._type)
 
-    def add(self, line: Line, event: EnvelopeBrief | None) -> None:
-        """Take one line and its brief, None where it is damaged."""
-        self._offset.append(line.offset)
-        self._length.append(min(line.size, NO_NUMBER))
-        if event is None:
-            self._type.append(_DAMAGED)
-            self._seq.append(NO_NUMBER)
-            self._intent.append(NO_NUMBER)
-            self._invocation.append(NO_NUMBER)
-            self._at.append(0)
-            return
-        self._type.append(_CODE.get(event.type, _UNKNOWN))
-        self._seq.append(event.seq if 0 <= event.seq < NO_NUMBER else NO_NUMBER)
-        self._intent.append(NO_NUMBER if event.intent_id is None else _number(event.intent_id))
-        self._invocation.append(NO_NUMBER if event.invocation_id is None else _number(event.invocation_id))
-        self._at.append(micros(event.ts))
+    def add(self, line: Line, event: Heading | None) -> None:
+        """Take one line and its heading, None where it is damaged."""
+        self.add_all((line,), (event,))
 
-    def extend(self, lines: Iterable[Line]) -> None:
-        """Take lines, decoding their envelopes."""
-        for line in lines:
-            self.add(line, brief(line.raw) if line.sha256 is None else None)
+    def add_all(
+        self, lines: Sequence[Line], events: Sequence[Heading | None], times: Sequence[int] | None = None
+    ) -> None:
+        """Take lines and their headings, as many of the one as of the other; `times` if they are known already."""
+        if not lines:
+            return
+        offsets, _, sizes, _, _ = zip(*lines, strict=True)
+        known = [_NOTHING if event is None else event for event in events]
+        self._offset.extend(offsets)
+        self._length.extend(sizes if max(sizes) < NO_NUMBER else [min(size, NO_NUMBER) for size in sizes])
+        self._type.extend([_CODE.get(event.type, _UNKNOWN) for event in known])
+        self._seq.extend([seq if 0 <= (seq := event.seq) < NO_NUMBER else NO_NUMBER for event in known])
+        self._intent.extend([NO_NUMBER if (i := event.intent_id) is None else _number(i) for event in known])
+        self._invocation.extend([NO_NUMBER if (i := event.invocation_id) is None else _number(i) for event in known])
+        self._at.extend([micros(event.ts) for event in known] if times is None else times)
+
+    def extend(self, lines: Sequence[Line]) -> None:
+        """Take lines, decoding their headings."""
+        self.add_all(lines, headings([line.raw if line.sha256 is None else b"" for line in lines]))
 
     def clear(self) -> None:
         """Forget all rows: the file is another one now."""

@@ -6,7 +6,8 @@ decoder refuses gives None and is looked at by the slower, more tolerant codec.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -73,27 +74,61 @@ class EnvelopeBrief(msgspec.Struct, gc=False, rename="camel"):
     totals: EnvelopeTotals | None = None
 
 
-_DECODER = msgspec.json.Decoder(EnvelopeBrief)
+class EnvelopeHeading(msgspec.Struct, gc=False, rename="camel"):
+    """The fewest fields that an index needs."""
+
+    type: str
+    seq: int = -1
+    ts: str = ""
+    intent_id: str | None = None
+    invocation_id: str | None = None
+
+
+_DECODE = msgspec.json.Decoder(EnvelopeBrief).decode
+_DECODE_HEADING = msgspec.json.Decoder(EnvelopeHeading).decode
+_REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 def brief(line: bytes) -> EnvelopeBrief | None:
     """The brief of one line, or None where the line is no event."""
     try:
-        return _DECODER.decode(line)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return _tolerant(line)
+        return _DECODE(line)
+    except _REFUSED:
+        return _tolerant(line, EnvelopeBrief)
 
 
-def _tolerant(line: bytes) -> EnvelopeBrief | None:
+def heading(line: bytes) -> EnvelopeHeading | None:
+    """The heading of one line, or None where the line is no event."""
+    try:
+        return _DECODE_HEADING(line)
+    except _REFUSED:
+        return _tolerant(line, EnvelopeHeading)
+
+
+_Shape = TypeVar("_Shape", EnvelopeBrief, EnvelopeHeading)
+
+
+def _tolerant(line: bytes, shape: type[_Shape]) -> _Shape | None:
     from interlock.runtime.journal.codec import LINE_LIMIT, loads
 
     value, _ = loads(line) if len(line) <= LINE_LIMIT else (None, "")
     try:
-        return msgspec.convert(value, EnvelopeBrief, strict=True)
+        return msgspec.convert(value, shape, strict=True)
     except (msgspec.ValidationError, RecursionError):
         return None
 
 
-def briefs(lines: list[bytes]) -> Iterator[EnvelopeBrief | None]:
+def briefs(lines: Sequence[bytes]) -> list[EnvelopeBrief | None]:
     """The brief of each line, in order."""
-    return map(brief, lines)
+    try:
+        return list(map(_DECODE, lines))
+    except _REFUSED:
+        return list(map(brief, lines))
+
+
+def headings(lines: Sequence[bytes]) -> list[EnvelopeHeading | None]:
+    """The heading of each line, in order."""
+    try:
+        return list(map(_DECODE_HEADING, lines))
+    except _REFUSED:
+        return list(map(heading, lines))

@@ -44,6 +44,10 @@ class Line(NamedTuple):
     """Of the whole line, where it was over the limit."""
 
 
+# half the cost of calling Line(…), which counts where millions of lines are split
+_LINE = tuple.__new__
+
+
 @dataclass(slots=True)
 class Batch:
     """What one read brought."""
@@ -210,8 +214,9 @@ class _OpenFile:
         while (end := data.find(b"\n", start)) >= 0:
             # nearly every line lies whole in a chunk and begins with a brace: the short road is for those
             if self.pending == 0 and self.line_start and data[start] == _BRACE and data[end - 1] != _CR:
-                lines.append(Line(self.line_start, data[start:end], end - start, generation))
-                self.line_start += end - start + 1
+                size = end - start
+                lines.append(_LINE(Line, (self.line_start, data[start:end], size, generation, None)))
+                self.line_start += size + 1
             else:
                 self._keep(data[start:end])
                 self._finish(batch)

@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from interlock.runtime.events.moment import micros
 from interlock.runtime.events.union import DamagedLine
 from interlock.runtime.journal.codec import decode_line, split_glued
 from interlock.runtime.journal.columns import EventColumns
-from interlock.runtime.journal.envelope import EnvelopeBrief, brief
+from interlock.runtime.journal.envelope import EnvelopeBrief, briefs
 from interlock.runtime.journal.tail import CHUNK, Batch, Line, TailReader
 from interlock.runtime.journal.writer import writer_alive
 from interlock.runtime.state.session import SessionState, Status, status_of
@@ -81,8 +82,14 @@ class SessionFollower:
         self.tally.notes += batch.notes
         self.tally.blank += batch.blank
         self.pending_bytes = batch.pending_bytes
-        for line in batch.lines:
-            self._take(line)
+        # one decode a line, for columns, state and timeline alike
+        events = briefs([line.raw if line.sha256 is None else b"" for line in batch.lines])
+        at = 0
+        while at < len(batch.lines):
+            at += self._take_run(batch.lines, events, at)
+            if at < len(batch.lines):
+                self._take(batch.lines[at], events[at])
+                at += 1
         return batch
 
     def catch_up(self) -> None:
@@ -106,14 +113,29 @@ class SessionFollower:
         """Give the files back."""
         self._reader.close()
 
-    def _take(self, line: Line) -> None:
+    def _take_run(self, lines: list[Line], events: list[EnvelopeBrief | None], start: int) -> int:
+        """Take plain events from `start` on, up to the first line that needs a closer look; returns how many."""
+        state, timeline, session, generation = self.state, self.timeline, self.id, self.generation
+        end, times = start, []
+        while end < len(lines):
+            line, event = lines[end], events[end]
+            if event is None or event.seq <= state.seq or event.session != session or line.generation != generation:
+                break
+            times.append(at := micros(event.ts))
+            state.add(event, at)
+            timeline.add(event, line.offset, at)
+            end += 1
+        self.columns.add_all(lines[start:end], events[start:end], times)
+        self.tally.lines += end - start
+        return end - start
+
+    def _take(self, line: Line, event: EnvelopeBrief | None) -> None:
         if line.generation != self.generation:
             if line.generation < self.generation:
                 self._late(line)
                 return
             self._divide(line.generation)
         self.tally.lines += 1
-        event = brief(line.raw) if line.sha256 is None else None
         if event is None:
             self.columns.add(line, None)
             self._no_event(line)

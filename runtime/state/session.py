@@ -64,8 +64,8 @@ class SessionState:
     running: dict[str, str] = field(default_factory=dict)
     """Invocation id -> intent id of what runs now."""
 
-    def add(self, event: Brief) -> bool:
-        """Take one event. False: it was known already, or belongs to another session."""
+    def add(self, event: Brief, at: int | None = None) -> bool:
+        """Take one event; `at`: its time in microseconds since 1970, if that is known. False: it was known already, or belongs to another session."""
         if event.seq <= self.seq:
             return False
         if self.id and event.session != self.id:
@@ -74,8 +74,9 @@ class SessionState:
             return False
         self.seq = event.seq
         self.id = self.id or event.session
-        at = micros(event.ts)
-        self.last_at = max(self.last_at, at)
+        at = micros(event.ts) if at is None else at
+        if at > self.last_at:
+            self.last_at = at
         handler = _HANDLERS.get(event.type)
         if handler is not None:
             handler(self, event, at)

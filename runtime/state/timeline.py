@@ -158,15 +158,16 @@ class Timeline:
     def __len__(self) -> int:
         return len(self._kind)
 
-    def add(self, event: Brief, offset: int) -> None:
-        """Take the event whose line begins at byte `offset`."""
+    def add(self, event: Brief, offset: int, at: int | None = None) -> None:
+        """Take the event whose line begins at byte `offset`; `at`: its time, if that is known."""
         if event.seq <= self.seq:
             self.duplicates += 1
             return
         self.seq = event.seq
-        at = micros(event.ts)
+        at = micros(event.ts) if at is None else at
         self.first_at = self.first_at or at
-        self.last_at = max(self.last_at, at)
+        if at > self.last_at:
+            self.last_at = at
         self.version += 1
         handler = _CALL_STEPS.get(event.type)
         if handler is not None:
