@@ -43,7 +43,7 @@ class Change:
 def claims(path: str, workspace: Workspace) -> Concurrency:
     """A change has its file for itself, and no shell command runs beside it."""
     real = workspace.locate(path).real
-    return Concurrency("keyed", real, (Claim(f"file:{real}", "exclusive"), Claim("tree", "edit")), before_prepare=True)
+    return Concurrency("keyed", real, (Claim(f"file:{real}", "exclusive"), Claim("tree", "edit")), early=("file:",))
 
 
 def known_version(place: Place, context: ToolContext) -> tuple[bytes, Baseline]:

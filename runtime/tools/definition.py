@@ -54,8 +54,9 @@ class Concurrency:
     kind: Literal["safe", "exclusive", "keyed"]
     key: str | None = None
     claims: tuple[Claim, ...] = ()
-    before_prepare: bool = False
-    """The call must wait for its turn before it is even looked at, since others change what it would see."""
+    early: tuple[str, ...] = ()
+    """Beginnings of resources whose conflicts are waited out before the call is even looked at, since others would
+    change what it sees."""
 
 
 SAFE = Concurrency("safe")

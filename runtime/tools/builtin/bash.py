@@ -64,7 +64,9 @@ class BashInput(ToolInput):
 def concurrency(call: BashInput, context: ToolContext) -> Concurrency:
     """Exclusive per working directory, and never beside a change of a file."""
     real = context.workspace.locate(call.cwd or context.workspace.home, field="cwd").real
-    return Concurrency("exclusive", real, (Claim(f"cwd:{real}", "exclusive"), Claim("tree", "shell")))
+    claims = (Claim(f"cwd:{real}", "exclusive"), Claim("tree", "shell"))
+    # a change asked for before it may rewrite the very script that it runs: look at it only when that is decided
+    return Concurrency("exclusive", real, claims, early=("tree",))
 
 
 def prepare(call: BashInput, context: ToolContext) -> Prepared:

@@ -60,7 +60,7 @@ class _Lines:
 def concurrency(call: ReadFileInput, context: ToolContext) -> Concurrency:
     """Reads run together; a read waits for an edit of the same file that was asked for before it."""
     real = context.workspace.locate(call.path).real
-    return Concurrency("safe", real, (Claim(f"file:{real}", "read"),), before_prepare=True)
+    return Concurrency("safe", real, (Claim(f"file:{real}", "read"),), early=("file:",))
 
 
 def prepare(call: ReadFileInput, context: ToolContext) -> Prepared:
@@ -187,6 +187,8 @@ def _shown(call: ReadFileInput, place: Place, lines: _Lines, size: int) -> ToolO
         summary = f"{place.shown}: {plural(lines.count, 'line')}, {size:,} bytes"
     else:
         summary = f"{place.shown}: lines {call.offset:,}-{last:,}{total}, {size:,} bytes in all"
+    if lines.more and lines.count:
+        summary += f"; the rest from offset {last + 1}"
     if replaced:
         summary += f"; not UTF-8: {plural(replaced, 'byte')} replaced"
 

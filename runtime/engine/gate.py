@@ -1,0 +1,226 @@
+"""Step 3: the permission gate (RT-5, ASK-3).
+
+Promises: nothing passes without a recorded decision; a deny is final; an allow after an ask holds for exactly what was
+shown: input, directory, tool version, the diff and the files that decide what runs are all checked again right before
+the start. What has changed is asked again where that makes sense, and refused otherwise. Never run first, ask later.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import Any
+
+from interlock.runtime.asks.broker import Outcome
+from interlock.runtime.engine.digest import input_digest
+from interlock.runtime.engine.grants import make_grant
+from interlock.runtime.engine.intent import Call
+from interlock.runtime.engine.setting import Setting
+from interlock.runtime.engine.stop import Stop
+from interlock.runtime.events.ids import new_ask_id
+from interlock.runtime.events.permission import ToolPermission
+from interlock.runtime.journal.artifacts import ArtifactError
+from interlock.runtime.policy.call import Call as PolicyCall
+from interlock.runtime.policy.decide import Decision, decide
+from interlock.runtime.tools.atomic import stale
+from interlock.runtime.tools.baseline import baseline_of
+from interlock.runtime.tools.definition import Watched
+
+CHOICES = ("allow.once", "allow.session", "deny", "deny.message")
+"""Answers that this host can honour (ASK-4)."""
+WITHOUT_GRANT = ("allow.once", "deny", "deny.message")
+"""Where no standing permission can be made of the call, none is offered."""
+
+
+async def permit(setting: Setting, call: Call, *, supersedes: str | None = None, why_again: str = "") -> None:
+    """Let the call pass, or raise Stop with phase `permission`. Waits for a person where the policy says ask."""
+    decision = decide_now(setting, call)
+    if decision.effect == "deny":
+        _record(setting, call, decision)
+        raise denied(decision)
+    if decision.effect == "allow" and supersedes is None:
+        _record(setting, call, decision)
+        return
+    # a call that a person was asked about is asked about again, whatever a rule says by now
+    event = _ask(setting, call, decision, supersedes, why_again)
+    outcome = await _answered(setting, call, event)
+    if outcome.answer != "allow":
+        raise refused(outcome)
+    call.ask_id = event.ask_id
+    if outcome.scope != "once":
+        make_grant(setting, call, event, outcome.scope)
+
+
+def decide_now(setting: Setting, call: Call) -> Decision:
+    """What the policy says of the call at this moment."""
+    tool, _, prepared, _ = call.need()
+    workspace = setting.context.workspace
+    asked = PolicyCall(
+        tool=tool.name,
+        input=shown_input(call),
+        cwd=prepared.cwd,
+        workspace=workspace.roots,
+        home=setting.home,
+        risks=frozenset(tool.risks),
+        read_only=tool.read_only,
+        agent=setting.agent,
+        protected=setting.protected,
+    )
+    return decide(asked, setting.policy, setting.world, setting.grants.standing(), setting.journal.now())
+
+
+def shown_input(call: Call) -> dict[str, Any]:
+    """The exact input that would run, defaults included."""
+    assert call.input is not None
+    return call.input.model_dump(mode="json")
+
+
+def digest_of(call: Call) -> str:
+    """The digest of what is shown of the call."""
+    tool, _, prepared, _ = call.need()
+    return input_digest(tool.name, tool.version, shown_input(call), prepared.cwd)
+
+
+def _record(setting: Setting, call: Call, decision: Decision) -> None:
+    tool, _, prepared, _ = call.need()
+    event = ToolPermission(
+        intent_id=call.intent_id,
+        decision=decision.effect,
+        reason=decision.reason,
+        source=decision.source,
+        policy_ids=tuple(decision.policy_ids),
+        risks=tuple(decision.risks),
+        facts=decision.facts() | prepared.facts,
+        tool=tool.name,
+        tool_version=tool.version,
+        input_digest=digest_of(call),
+        cwd=prepared.cwd,
+    )
+    setting.journal.append(event, durable=not tool.read_only)
+
+
+def _ask(setting: Setting, call: Call, decision: Decision, supersedes: str | None, why_again: str) -> ToolPermission:
+    tool, _, prepared, _ = call.need()
+    _keep_diff(setting, call)
+    call.digest = digest_of(call)
+    reason = f"{why_again}; {decision.reason}" if why_again else decision.reason
+    return ToolPermission(
+        intent_id=call.intent_id,
+        decision="ask",
+        reason=reason,
+        source=decision.source,
+        policy_ids=tuple(decision.policy_ids),
+        ask_id=new_ask_id(),
+        prompt=setting.masked(prepared.prompt),
+        risks=tuple(decision.risks),
+        facts=decision.facts() | prepared.facts,
+        suggested_rules=tuple(_plain(s) for s in decision.suggestions),
+        input_digest=call.digest,
+        diff=call.diff_ref.id if call.diff_ref else None,
+        diff_path=call.diff_ref.path if call.diff_ref else None,
+        reply_to=setting.reply_to,
+        tool=tool.name,
+        tool_version=tool.version,
+        shown_input=shown_input(call),
+        cwd=prepared.cwd,
+        agent=setting.agent,
+        agent_reason=call.intent.reason,
+        sandbox=setting.sandbox.state,
+        choices=CHOICES if decision.suggestions else WITHOUT_GRANT,
+        supersedes=supersedes,
+    )
+
+
+def _keep_diff(setting: Setting, call: Call) -> None:
+    _, _, prepared, _ = call.need()
+    call.diff_ref = None
+    if prepared.diff is None:
+        return
+    try:
+        call.diff_ref = setting.journal.artifacts.put_bytes(prepared.diff.text.encode(), "diff", "text/x-diff")
+    except ArtifactError as error:
+        raise Stop(
+            "permission", "not_recorded", f"the diff cannot be kept, so nothing is asked or run: {error}"
+        ) from None
+
+
+def _plain(suggestion: Any) -> Any:
+    return suggestion.plain() if hasattr(suggestion, "plain") else suggestion
+
+
+async def _answered(setting: Setting, call: Call, event: ToolPermission) -> Outcome:
+    begun = monotonic()
+    pending = setting.broker.open(event)
+    try:
+        return await pending.wait()
+    except asyncio.CancelledError:
+        setting.broker.cancel(event.ask_id or "", "cancelled")
+        raise
+    finally:
+        call.waited_ms = (call.waited_ms or 0) + round((monotonic() - begun) * 1000)
+
+
+def denied(decision: Decision) -> Stop:
+    """The end of a call that a policy denies."""
+    rules = f" (rule {', '.join(decision.policy_ids)})" if decision.policy_ids else ""
+    return Stop(
+        "permission",
+        "policy_denied",
+        f"denied by policy, {decision.source}: {decision.reason}{rules}",
+        next_step="This call will be denied again. Take another way, or say what you need and why.",
+    )
+
+
+_CLOSED = {
+    "expired": ("ask_timed_out", "nobody answered in time, which counts as no"),
+    "runtime_restarted": ("runtime_restarted", "the runtime was restarted while the question was open"),
+}
+
+
+def refused(outcome: Outcome) -> Stop:
+    """The end of a call that was not allowed; a person's words are handed on as they are."""
+    if outcome.answer == "deny":
+        said = f"denied by the person: {outcome.message}" if outcome.message else "denied by the person"
+        return Stop("permission", "user_denied", said, next_step="Nothing was run or changed. Take another way.")
+    code, text = _CLOSED.get(
+        outcome.cause or "", ("ask_cancelled", "the question was withdrawn before it was answered")
+    )
+    said = f"{text}: {outcome.message}" if outcome.message else text
+    return Stop("permission", code, said, retryable=True, next_step="Nothing was run or changed.")
+
+
+def drift(call: Call) -> Watched | None:
+    """The first watched file that is not what it was when the call was looked at."""
+    _, _, prepared, _ = call.need()
+    for watched in prepared.watched:
+        now = baseline_of(watched.place)
+        if watched.baseline is None:
+            if now is not None:
+                return watched
+        elif now is None or not now.same_content(watched.baseline):
+            return watched
+    return None
+
+
+def recheck(setting: Setting, call: Call) -> None:
+    """What was shown must be what runs. Raises Stop when input, version or policy are not what they were."""
+    if call.ask_id is not None and digest_of(call) != call.digest:
+        raise Stop("permission", "digest_mismatch", "the call is not the one that was shown, so it was not run")
+    decision = decide_now(setting, call)
+    if decision.effect == "deny":
+        _record(setting, call, decision)
+        raise denied(decision)
+
+
+def drifted(watched: Watched) -> Stop:
+    """The end of a call whose files are not what they were when it was shown."""
+    if watched.role == "target":
+        refusal = stale(watched.place)
+        return Stop("permission", refusal.code, refusal.message, retryable=True, next_step=refusal.next_step)
+    return Stop(
+        "permission",
+        "stale_file_baseline",
+        f"{watched.place.shown}: the file changed since the command was shown, so the command was not run",
+        retryable=True,
+        next_step="Send the command again; it will be asked about as it is now.",
+    )

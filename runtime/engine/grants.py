@@ -1,0 +1,1 @@
+"""The standing permissions of one session, made from answers."""

@@ -1,0 +1,49 @@
+"""What all steps of one session share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from interlock.runtime.asks.broker import Broker
+from interlock.runtime.engine.grants import Grants
+from interlock.runtime.engine.manifest import Manifest
+from interlock.runtime.engine.sandbox.state import Sandbox
+from interlock.runtime.engine.schedule import Scheduler
+from interlock.runtime.journal.writer import JournalWriter
+from interlock.runtime.policy.decide import Policy, World
+from interlock.runtime.tools.definition import ToolContext, Visibility
+from interlock.runtime.tools.environment import masked
+from interlock.runtime.tools.registry import Registry
+from interlock.runtime.tools.stray import Strays
+
+
+@dataclass(slots=True)
+class Setting:
+    """The rooms and rules of one session."""
+
+    agent: str
+    journal: JournalWriter
+    registry: Registry
+    context: ToolContext
+    broker: Broker
+    policy: Policy
+    world: World
+    manifest: Manifest
+    sandbox: Sandbox
+    reply_to: str | None
+    """Path of the socket on which asks are answered."""
+    home: str
+    """The user's home directory, for policies."""
+    protected: tuple[str, ...] = ()
+    """Folders of ours that no agent may touch."""
+    visibility: Visibility = field(default_factory=Visibility)
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    """Secret value -> name."""
+    scheduler: Scheduler = field(default_factory=Scheduler)
+    strays: Strays = field(default_factory=Strays)
+    grants: Grants = field(default_factory=Grants)
+
+    def masked(self, text: str) -> str:
+        """The text without our secrets."""
+        return masked(text, self.secrets)
