@@ -221,9 +221,7 @@ class Broker:
         return expires is not None and now >= expires
 
     def _close(self, pending: Pending, cause: Cause, message: str | None = None) -> None:
-        event = PermissionClosed(
-            ask_id=pending.ask_id, intent_id=pending.event.intent_id, cause=cause, message=message
-        )
+        event = PermissionClosed(ask_id=pending.ask_id, intent_id=pending.event.intent_id, cause=cause, message=message)
         try:
             recorded = self._append(event, durable=True)
             assert isinstance(recorded, PermissionClosed)

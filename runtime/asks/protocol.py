@@ -81,7 +81,12 @@ class Params(BaseModel):
     """Strict parameters of a request."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, alias_generator=to_camel, populate_by_name=False, hide_input_in_errors=True
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=to_camel,
+        populate_by_name=False,
+        hide_input_in_errors=True,
     )
 
 
