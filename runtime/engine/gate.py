@@ -7,11 +7,11 @@ the start. What has changed is asked again where that makes sense, and refused o
 
 from __future__ import annotations
 
-import asyncio
 from time import monotonic
 from typing import Any
 
-from interlock.runtime.asks.broker import Outcome
+from interlock.runtime.asks.broker import AskNotRecorded
+from interlock.runtime.asks.pending import Outcome
 from interlock.runtime.engine.digest import input_digest
 from interlock.runtime.engine.grants import make_grant
 from interlock.runtime.engine.intent import Call
@@ -20,6 +20,7 @@ from interlock.runtime.engine.stop import Stop
 from interlock.runtime.events.ids import new_ask_id
 from interlock.runtime.events.permission import ToolPermission
 from interlock.runtime.journal.artifacts import ArtifactError
+from interlock.runtime.journal.writer import JournalWriteError
 from interlock.runtime.policy.call import Call as PolicyCall
 from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.tools.atomic import stale
@@ -44,7 +45,7 @@ async def permit(setting: Setting, call: Call, *, supersedes: str | None = None,
     # a call that a person was asked about is asked about again, whatever a rule says by now
     event = _ask(setting, call, decision, supersedes, why_again)
     outcome = await _answered(setting, call, event)
-    if outcome.answer != "allow":
+    if not outcome.allowed:
         raise refused(outcome)
     call.ask_id = event.ask_id
     if outcome.scope != "once":
@@ -150,12 +151,10 @@ def _plain(suggestion: Any) -> Any:
 
 async def _answered(setting: Setting, call: Call, event: ToolPermission) -> Outcome:
     begun = monotonic()
-    pending = setting.broker.open(event)
     try:
-        return await pending.wait()
-    except asyncio.CancelledError:
-        setting.broker.cancel(event.ask_id or "", "cancelled")
-        raise
+        return await setting.broker.open(event).wait()
+    except AskNotRecorded as error:
+        raise JournalWriteError(str(error)) from error
     finally:
         call.waited_ms = (call.waited_ms or 0) + round((monotonic() - begun) * 1000)
 

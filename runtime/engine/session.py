@@ -170,7 +170,7 @@ class RuntimeSession:
         self._ended = True
         try:
             await self.pipeline.cancel_all()
-            self._setting.broker.close("session_closed")
+            self._setting.broker.close_all("session_closed")
             self._setting.strays.stop()
             self.journal.append(SessionEnded(reason=reason, message=message, totals=self._totals()), durable=True)
         finally:
