@@ -1,0 +1,80 @@
+"""`interlock answer`: answer one question from a script.
+
+Promises: exit code 0 only when this answer took effect; 2 for a mistake in the command line, 1 otherwise, with the reason.
+The digest sent is that of the ask as listed just now, or the one given with --digest, which pins what a person has read.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    import typer
+
+    from interlock.runtime.asks.protocol import AnswerReply, AskView
+    from interlock.runtime.events.permission import AnswerKind, Scope
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    import typer
+
+    @app.command()
+    def answer(
+        ask: str = typer.Argument(..., metavar="ID", help="The ask, or the first letters of its id."),
+        decision: str = typer.Argument(..., metavar="allow|deny"),
+        scope: str = typer.Option("once", "--scope", help="once or session (allow only)."),
+        message: str | None = typer.Option(None, "--message", help="For the agent, word for word (deny only)."),
+        digest: str | None = typer.Option(None, "--digest", help="Refuse unless the ask still has this input digest."),
+        as_json: bool = typer.Option(False, "--json", help="Print the reply as JSON."),
+    ) -> None:
+        """Answer one question: allow it or deny it."""
+        _check(decision, scope, message)
+        socket, view = _find(ask)
+        reply = _send(socket, view, digest, decision, scope, message)
+        said = f"{reply.answer} ({reply.scope}) recorded for {reply.ask_id} at {reply.at}"
+        print(json.dumps(reply.model_dump(mode="json", by_alias=True)) if as_json else said)
+
+
+def _check(decision: str, scope: str, message: str | None) -> None:
+    from interlock.runtime.cli.fault import CommandFault
+
+    if decision not in ("allow", "deny"):
+        raise CommandFault(f"the answer is `allow` or `deny`, not {decision!r}", 2)
+    if scope not in ("once", "session"):
+        raise CommandFault(f"--scope is `once` or `session`, not {scope!r}", 2)
+    if decision == "deny" and scope != "once":
+        raise CommandFault("--scope goes with `allow` alone", 2)
+    if decision == "allow" and message is not None:
+        raise CommandFault("--message goes with `deny` alone", 2)
+
+
+def _find(wanted: str) -> tuple[str, AskView]:
+    from interlock.runtime.cli.asks_command import gather, plain
+    from interlock.runtime.cli.fault import CommandFault
+
+    found, problems = gather("interlock answer")
+    exact = [pair for pair in found if pair[1].ask_id == wanted]
+    alike = exact or [pair for pair in found if wanted and pair[1].ask_id.startswith(wanted)]
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        raise CommandFault(f"{len(alike)} open asks begin with {wanted!r}: give more of the id")
+    more = "".join(f"\n{plain(problem)}" for problem in problems)
+    raise CommandFault(f"no open ask {wanted!r}. `interlock asks` lists them.{more}")
+
+
+def _send(
+    socket: str, view: AskView, digest: str | None, decision: str, scope: str, message: str | None
+) -> AnswerReply:
+    from interlock.runtime.asks.client import AskRefused, HostGone, answer_sync
+    from interlock.runtime.cli.fault import CommandFault
+
+    chosen: dict[str, Any] = {"scope": cast("Scope", scope), "message": message}
+    try:
+        return answer_sync(socket, view.ask_id, digest or view.input_digest, cast("AnswerKind", decision), **chosen)
+    except AskRefused as error:
+        raise CommandFault(f"not answered ({error.name}): {error.message}") from None
+    except HostGone as error:
+        raise CommandFault(f"{error}. `interlock asks` shows whether it still waits.") from None
