@@ -58,6 +58,11 @@ class Frame:
         """The words after the program."""
         return self.fields[1:]
 
+    def with_words(self, values: Sequence[str]) -> Frame:
+        """The same with words added that the text gives literally."""
+        added = [Field(value, True, False, self.start, self.end) for value in values]
+        return Frame([*self.fields, *added], " ".join([self.text, *values]), self.start, self.end)
+
     def inner(self, fields: Sequence[Field], text: str = "") -> Frame:
         """A command made of some of this one's words; its input is passed on."""
         shown = text or " ".join(f.value for f in fields)

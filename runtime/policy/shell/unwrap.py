@@ -6,54 +6,431 @@ Promises: what is found is listed as nested commands after the wrapper; code tha
 
 from __future__ import annotations
 
+import re
+
 from interlock.runtime.policy.shell.builtin import BUILTINS, Handler, stdin_code
+from interlock.runtime.policy.shell.carrier import CARRIERS, unwrap_options, unwrap_variables
+from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
-from interlock.runtime.policy.shell.option import Spec, read_options
+from interlock.runtime.policy.shell.git_code import unwrap_git
+from interlock.runtime.policy.shell.option import Reading, Spec, read_options
+from interlock.runtime.policy.shell.script import Script, read_awk, read_sed
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
+from interlock.runtime.policy.shell.wrapper import WRAPPERS, unwrap_wrapper
 
 SHELLS = frozenset(
-    {"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "yash", "fish", "pdksh", "oksh", "bash5"}
+    [
+        "sh",
+        "bash",
+        "dash",
+        "zsh",
+        "ksh",
+        "ksh93",
+        "mksh",
+        "lksh",
+        "ash",
+        "rbash",
+        "rzsh",
+        "rksh",
+        "yash",
+        "fish",
+        "pdksh",
+        "oksh",
+        "posh",
+        "bash5",
+        "elvish",
+        "xonsh",
+        "nu",
+        "csh",
+        "tcsh",
+    ]
 )
-_SHELL_SPEC = Spec("oO", frozenset({"rcfile", "init-file"}), stop_at_operand=True)
+_SHELL_SPEC = Spec("oO", frozenset({"rcfile", "init-file", "command", "init-command"}), stop_at_operand=True)
+_ENV_SPEC = Spec("uCSa", frozenset({"unset", "chdir", "split-string", "argv0"}), frozenset(
+    ["ignore-environment", "null", "block-signal", "default-signal", "ignore-signal", "list-signal-handling", "debug"]
+), stop_at_operand=True)  # fmt: skip
+_XARGS_SPEC = Spec(
+    "aEIdLnPsJR",
+    frozenset(["arg-file", "delimiter", "max-chars", "max-procs", "max-args", "process-slot-var"]),
+    frozenset(
+        [
+            "null",
+            "eof",
+            "replace",
+            "max-lines",
+            "interactive",
+            "no-run-if-empty",
+            "verbose",
+            "exit",
+            "show-limits",
+            "open-tty",
+        ]
+    ),
+    stop_at_operand=True,
+)
+_SSH_SPEC = Spec("BbcDEeFIiJLlmOopQRSWwP", stop_at_operand=True)
+_PARALLEL_SPEC = Spec(
+    "aCEIjJLlmNnPRSsTUXxkd",
+    frozenset(
+        [
+            "jobs",
+            "max-procs",
+            "arg-file",
+            "delimiter",
+            "delay",
+            "timeout",
+            "results",
+            "joblog",
+            "retries",
+            "colsep",
+            "sshlogin",
+            "sshloginfile",
+            "max-args",
+            "max-replace-args",
+            "workdir",
+            "basefile",
+            "return",
+            "tagstring",
+            "load",
+            "memfree",
+            "nice",
+            "halt",
+            "wrapper",
+        ]
+    ),
+    stop_at_operand=True,
+)
+_EXEC = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
 def unwrap(frame: Frame, state: State, walk: Walk) -> None:
     """List what this command would run besides itself."""
-    name = frame.program
-    if name in BUILTINS:
-        BUILTINS[name](frame, state, walk)
+    pairs = dict(frame.assignments)
+    if pairs:
+        unwrap_variables(pairs, frame, state, walk)
+    if frame.program in BUILTINS:
+        if frame.program in ("export", "declare", "typeset", "readonly", "local"):
+            unwrap_variables(dict(_pairs(frame.args)), frame, state, walk)
+        BUILTINS[frame.program](frame, state, walk)
         return
-    handler = _HANDLERS.get(frame.name)
-    if handler:
+    name = frame.name
+    if handler := _handler(name):
         handler(frame, state, walk)
+    elif name in CARRIERS:
+        unwrap_options(frame, state, walk)
+    elif wrapper := WRAPPERS.get(name):
+        unwrap_wrapper(wrapper, frame, state, walk)
+
+
+def _handler(name: str) -> Handler | None:
+    if name.startswith("ld-linux") or name.startswith("ld-musl") or name == "ld.so":
+        return _loader
+    if found := _HANDLERS.get(name):
+        return found
+    return _awk if name.endswith("awk") else None
+
+
+def _pairs(fields: list[Field]) -> list[tuple[str, str]]:
+    return [(n, v) for n, e, v in (f.value.partition("=") for f in fields) if e]
 
 
 def _shell(frame: Frame, state: State, walk: Walk) -> None:
     args = [f.value for f in frame.args]
-    reading = read_options(args, _SHELL_SPEC)
+    reading = read_options([a if not a.startswith("+") else "-" + a[1:] for a in args], _SHELL_SPEC)
     via = f"{frame.name} -c"
-    if reading.has("-c", "--command") and reading.operands:
-        code = frame.args[reading.operands[0]]
+    if (reading.has("-c") and reading.operands) or reading.value("--command"):
+        at = reading.operands[0] if reading.has("-c") else next(o.value_index for o in reading.options if o.value)
+        code = frame.args[at]
         inner = state.copy()
-        for i, at in enumerate(reading.operands[1:]):
-            inner.values[str(i)] = args[at]
-        inner.values["@"] = inner.values["*"] = " ".join(args[i] for i in reading.operands[2:])
-        _code_word(code.value, code.known, frame, inner, walk, via)
+        rest = reading.operands[1:] if reading.has("-c") else ()
+        for i, index in enumerate(rest):
+            inner.values[str(i)] = args[index]
+        inner.values["@"] = inner.values["*"] = " ".join(args[i] for i in rest[1:])
+        text = code.value if reading.has("-c") else code.value.removeprefix("--command=")
+        walk.code(text, code.known, frame, inner, via)
     elif not reading.operands or reading.has("-s") or args[reading.operands[0]] in ("-", "/dev/stdin", "/dev/fd/0"):
         stdin_code(frame, state, walk, frame.name)
     elif "<(" in args[reading.operands[0]]:
         walk.dynamic(frame, state, frame.name, "the code is the output of another command")
 
 
-def _code_word(code: str, known: bool, frame: Frame, state: State, walk: Walk, via: str) -> None:
-    if known:
-        walk.text(code, state, via, frame)
-    elif "$" in code or "`" in code:
-        walk.dynamic(frame, state, via, f"the code given to {via} is known only at run time")
+def _env(frame: Frame, state: State, walk: Walk) -> None:
+    args = frame.args
+    reading = read_options([f.value for f in args], _ENV_SPEC)
+    inner = state.copy()
+    target = reading.value("-C", "--chdir")
+    if target is not None:
+        inner.enter(target)
+    words = [args[i] for i in reading.operands]
+    for option in reading.options:
+        if option.name in ("-S", "--split-string") and option.value is not None:
+            made = [
+                Field(v, args[option.value_index].known, False, frame.start, frame.end)
+                for v in _split_string(option.value)
+            ]
+            words = made + words
+    pairs: list[tuple[str, str]] = []
+    while words and ("=" in words[0].value or words[0].value == "-"):
+        name, _, value = words.pop(0).value.partition("=")
+        pairs.append((name, value))
+    if words:
+        inside = frame.inner(words)
+        inside.assignments = tuple(pairs)
+        walk.run(inside, inner, "env")
     else:
-        walk.note(f"the code given to {via} is known only at run time")
-        walk.text(code, state, via, frame)
+        unwrap_variables(dict(pairs), frame, inner, walk)
 
 
-_HANDLERS: dict[str, Handler] = dict.fromkeys(SHELLS, _shell)
+def _split_string(text: str) -> list[str]:
+    """`env -S`: words with shell-like quotes and `\\_` for a space."""
+    words = re.findall(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'[^']*')+""", text.replace("\\_", " "))
+    return [re.sub(r"""["']""", "", w) for w in words]
+
+
+def _xargs(frame: Frame, state: State, walk: Walk) -> None:
+    args = frame.args
+    values = [f.value for f in args]
+    reading = read_options(values, _XARGS_SPEC)
+    words = [args[i] for i in reading.operands] or [Field("echo", True, False, frame.start, frame.end)]
+    mark = _replacement(reading)
+    fed = None if reading.has("-a", "--arg-file") else frame.input
+    inside = frame.inner(_replaced(words, mark, fed) if mark else [*words, *_appended(fed, frame)])
+    inside.fed, inside.input = False, None
+    walk.run(inside, state, "xargs")
+
+
+def _replacement(reading: Reading) -> str | None:
+    for option in reading.options:
+        if option.name in ("-I", "-J"):
+            return option.value
+        if option.name in ("-i", "--replace"):
+            return option.value or "{}"
+    return None
+
+
+def _replaced(words: list[Field], mark: str, fed: str | None) -> list[Field]:
+    lines = [line.strip() for line in fed.splitlines() if line.strip()] if fed is not None else []
+    if len(lines) == 1:
+        return [Field(f.value.replace(mark, lines[0]), f.known, f.glob, f.start, f.end) for f in words]
+    return [Field(f.value, f.known and mark not in f.value, f.glob, f.start, f.end) for f in words]
+
+
+def _appended(fed: str | None, frame: Frame) -> list[Field]:
+    if fed is not None and not any(c in fed for c in "'\"\\"):
+        return [Field(word, True, False, frame.start, frame.end) for word in fed.split()]
+    return [Field("<args>", False, False, frame.start, frame.end)]
+
+
+def _find(frame: Frame, state: State, walk: Walk) -> None:
+    args = frame.args
+    at = 0
+    while at < len(args):
+        if args[at].value not in _EXEC:
+            at += 1
+            continue
+        kind = args[at].value
+        end = next((i for i in range(at + 1, len(args)) if _ends_exec(args, i)), len(args))
+        words = [Field(f.value, f.known and "{}" not in f.value, f.glob, f.start, f.end) for f in args[at + 1 : end]]
+        if words:
+            inner = state.copy()
+            if kind.endswith("dir"):
+                inner.lose_directory()
+            walk.run(frame.inner(words), inner, f"find {kind}")
+        at = end + 1
+
+
+def _ends_exec(args: list[Field], i: int) -> bool:
+    return args[i].value == ";" or (args[i].value == "+" and args[i - 1].value == "{}")
+
+
+def _ssh(frame: Frame, state: State, walk: Walk) -> None:
+    unwrap_options(frame, state, walk)
+    args = frame.args
+    reading = read_options([f.value for f in args], _SSH_SPEC)
+    operands = list(reading.operands)
+    if len(operands) > 1 and args[operands[1]].value.startswith("-"):
+        # ssh takes options also after the host
+        again = read_options([args[i].value for i in operands[1:]], _SSH_SPEC)
+        operands = [operands[0], *(operands[1:][i] for i in again.operands)]
+    words = [args[i] for i in operands[1:]]
+    inner = state.copy()
+    inner.lose_directory()
+    inner.values, inner.aliases = {}, {}
+    if words:
+        walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, inner, "ssh")
+    elif frame.fed and operands:
+        stdin_code(frame, inner, walk, "ssh")
+
+
+def _parallel(frame: Frame, state: State, walk: Walk) -> None:
+    args = frame.args
+    reading = read_options([f.value for f in args], _PARALLEL_SPEC)
+    words = [args[i] for i in reading.operands]
+    cut = next((i for i, f in enumerate(words) if f.value in (":::", "::::", ":::+", "::::+")), len(words))
+    command, values = words[:cut], words[cut + 1 :]
+    if not command:
+        lines = [f for f in values if not f.value.startswith(":::")]
+        for field in lines:
+            walk.code(field.value, field.known, frame, state, "parallel")
+        if not lines:
+            stdin_code(frame, state, walk, "parallel")
+        return
+    if len(command) == 1:
+        walk.code(
+            command[0].value, command[0].known, frame, state, "parallel", note="its arguments are known at run time"
+        )
+        return
+    walk.run(frame.inner([*command, Field("<args>", False, False, frame.start, frame.end)]), state, "parallel")
+
+
+def _awk(frame: Frame, state: State, walk: Walk) -> None:
+    reading = read_options(
+        [f.value for f in frame.args], Spec("fFveilLdDoprEW", frozenset({"file", "assign", "source", "exec"}))
+    )
+    if reading.has("-f", "--file", "-E", "--exec"):
+        return
+    sources = [o.value for o in reading.options if o.name in ("-e", "--source") and o.value]
+    if not sources and reading.operands:
+        sources = [frame.args[reading.operands[0]].value]
+    for source in sources:
+        _script(read_awk(source), frame, state, walk, "awk")
+
+
+def _sed(frame: Frame, state: State, walk: Walk) -> None:
+    reading = read_options([f.value for f in frame.args], Spec("efl", frozenset({"expression", "file", "line-length"})))
+    sources = [o.value for o in reading.options if o.name in ("-e", "--expression") and o.value]
+    if not sources and not reading.has("-f", "--file") and reading.operands:
+        sources = [frame.args[reading.operands[0]].value]
+    for source in sources:
+        _script(read_sed(source), frame, state, walk, "sed")
+
+
+def _script(script: Script, frame: Frame, state: State, walk: Walk, via: str) -> None:
+    for command in script.commands:
+        walk.code(command, True, frame, state, via)
+    if script.dynamic:
+        walk.dynamic(frame, state, via, f"the {via} script runs text that is known only at run time")
+
+
+def _at(frame: Frame, state: State, walk: Walk) -> None:
+    args = [f.value for f in frame.args]
+    if not any(a.startswith(("-l", "-r", "-d", "-c", "-f", "-V")) for a in args):
+        stdin_code(frame, state, walk, frame.name)
+
+
+def _socat(frame: Frame, state: State, walk: Walk) -> None:
+    for field in frame.args:
+        kind, _, rest = field.value.partition(":")
+        if kind.upper() in ("EXEC", "SYSTEM", "SHELL"):
+            walk.code(rest.split(",")[0], field.known, frame, state, f"socat {kind}")
+
+
+def _loader(frame: Frame, state: State, walk: Walk) -> None:
+    reading = read_options([f.value for f in frame.args], Spec(
+        "", frozenset({"library-path", "preload", "audit", "argv0", "inhibit-rpath"}), stop_at_operand=True
+    ))  # fmt: skip
+    if reading.operands:
+        walk.run(frame.inner([frame.args[i] for i in reading.operands]), state, "loader")
+
+
+def _tmux(frame: Frame, state: State, walk: Walk) -> None:
+    values = [f.value for f in frame.args]
+    verbs = (
+        "new",
+        "new-session",
+        "neww",
+        "new-window",
+        "splitw",
+        "split-window",
+        "respawnp",
+        "respawn-pane",
+        "respawnw",
+    )
+    shells = ("run", "run-shell", "if", "if-shell", "pipe-pane", "pipep", "display-popup", "popup")
+    for i, value in enumerate(values):
+        if value not in (*verbs, *shells):
+            continue
+        reading = read_options(values[i + 1 :], Spec("cFnstxyeEdwhbSTl", stop_at_operand=True))
+        words = [frame.args[i + 1 + at] for at in reading.operands]
+        words = words[:1] if value in shells else words
+        if words:
+            walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, state, f"tmux {value}")
+        return
+
+
+def _each_code(frame: Frame, state: State, walk: Walk) -> None:
+    """Programs whose operands are commands, one word each (concurrently, hyperfine, pee)."""
+    wrapper = WRAPPERS.get(frame.name)
+    reading = read_options([f.value for f in frame.args], wrapper.spec() if wrapper else Spec())
+    for option in reading.options:
+        if wrapper and option.name in wrapper.code.split() and option.value:
+            walk.code(option.value, True, frame, state, option.name)
+    for i in reading.operands:
+        walk.code(frame.args[i].value, frame.args[i].known, frame, state, frame.name)
+
+
+def _powershell(frame: Frame, state: State, walk: Walk) -> None:
+    values = [f.value for f in frame.args]
+    for i, value in enumerate(values[:-1]):
+        if value.lower() in ("-command", "-c", "/c", "/k"):
+            walk.code(" ".join(values[i + 1 :]), False, frame, state, frame.name)
+            return
+
+
+def _rsh(frame: Frame, state: State, walk: Walk) -> None:
+    _ssh_like = read_options([f.value for f in frame.args], Spec("l", stop_at_operand=True))
+    words = [frame.args[i] for i in _ssh_like.operands[1:]]
+    if words:
+        walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, state, frame.name)
+
+
+def _gdb(frame: Frame, state: State, walk: Walk) -> None:
+    unwrap_options(frame, state, walk)
+    at = next((i for i, f in enumerate(frame.args) if f.value in ("--args", "-args", "--")), None)
+    words = [] if at is None else frame.args[at + 1 :]
+    if words:
+        walk.run(frame.inner(words), state, f"{frame.name} --args")
+
+
+def _ip(frame: Frame, state: State, walk: Walk) -> None:
+    values = [f.value for f in frame.args]
+    at = next((i for i, v in enumerate(values) if v == "exec"), None)
+    if at is not None and any(v.startswith("net") for v in values[:at]) and len(values) > at + 2:
+        walk.run(frame.inner(frame.args[at + 2 :]), state, "ip netns exec")
+
+
+_HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(SHELLS, _shell),
+    "env": _env,
+    "genv": _env,
+    "xargs": _xargs,
+    "gxargs": _xargs,
+    "find": _find,
+    "gfind": _find,
+    "ssh": _ssh,
+    "autossh": _ssh,
+    "rsh": _rsh,
+    "remsh": _rsh,
+    "parallel": _parallel,
+    "awk": _awk,
+    "sed": _sed,
+    "gsed": _sed,
+    "ssed": _sed,
+    "git": unwrap_git,
+    "hub": unwrap_git,
+    "at": _at,
+    "batch": _at,
+    "socat": _socat,
+    "tmux": _tmux,
+    "concurrently": _each_code,
+    "hyperfine": _each_code,
+    "pee": _each_code,
+    "mispipe": _each_code,
+    "powershell": _powershell,
+    "pwsh": _powershell,
+    "cmd": _powershell,
+    "gdb": _gdb,
+    "lldb": _gdb,
+    "ip": _ip,
+}

@@ -269,9 +269,12 @@ class Walk:
     def _aliased(self, frame: Frame, state: State) -> bool:
         """Replace an alias, where bash would, by what it stands for."""
         first = frame.fields[0] if frame.fields else None
-        if first is None or not state.expands_aliases or first.value not in state.aliases:
+        if first is None or first.value not in state.aliases:
             return False
         name = first.value
+        if not state.expands_aliases:
+            # bash would not, zsh would: both are listed
+            self.emit(frame, state, f"{name} was given another meaning before")
         value = state.aliases[name]
         inner = state.copy(via="alias")
         del inner.aliases[name]
@@ -319,7 +322,9 @@ class Walk:
             return ["an earlier cd may have failed, and a path goes up from there"]
         return []
 
-    def text(self, code: str, state: State, via: str, frame: Frame, *, same_depth: bool = False) -> None:
+    def text(
+        self, code: str, state: State, via: str, frame: Frame, *, same_depth: bool = False, helper: bool = False
+    ) -> None:
         """Code that the text carries as data: read it, and list what it would run."""
         inner = state.copy(via=via, deeper=0 if same_depth else 1)
         self.budget.check_depth(inner.depth)
@@ -335,7 +340,7 @@ class Walk:
             raise
         for doubt in reader.doubts:
             self.note(doubt)
-        self.sequence(found, inner)
+        self.sequence(_without_verdict(found) if helper else found, inner)
 
     def run(
         self, frame: Frame, state: State, via: str, *, same_shell: bool = False, notes: tuple[str, ...] = ()
@@ -353,6 +358,21 @@ class Walk:
                 inner.aliases,
                 inner.rebound,
             )
+
+    def code(
+        self, code: str, known: bool, frame: Frame, state: State, via: str, note: str = "", *, helper: bool = False
+    ) -> None:
+        """Code in a word or an option: read it when the text gives it; a guess is read too, and noted."""
+        if not known and ("$" in code or "`" in code):
+            self.dynamic(frame, state, via, f"the code given to {via} is known only at run time")
+            return
+        if not known or note:
+            self.note(note or f"the code given to {via} is known only at run time")
+        self.text(code, state, via, frame, helper=helper)
+
+    def helper(self, code: str, known: bool, frame: Frame, state: State, via: str) -> None:
+        """Code in an option or a variable of a program; a bare `true` or `false` in it only sets its verdict."""
+        self.code(code, known, frame, state, via, helper=True)
 
     def text_in_quotes(self, value: str, state: State, via: str, span: tuple[int, int]) -> None:
         """The substitutions inside a value that is expanded once more."""
@@ -396,3 +416,12 @@ class Fed:
 
 def _shown(value: str | None, source: str) -> str:
     return source if value is None else value
+
+
+def _without_verdict(found: Sequence) -> Sequence:
+    kept = [(n, o) for n, o in found.items if not _sets_verdict(n)]
+    return Sequence(kept) if kept else found
+
+
+def _sets_verdict(node: Node) -> bool:
+    return isinstance(node, Simple) and node.text in ("true", "false", ":") and not node.redirs
