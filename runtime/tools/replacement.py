@@ -24,14 +24,20 @@ class Match:
 
 def find(data: bytes, old: bytes) -> list[Match]:
     """Every place where `old` stands, overlapping ones too; exact bytes first, else with any line ends."""
-    exact = [Match(m.start(), m.start() + len(old)) for m in re.finditer(b"(?=" + re.escape(old) + b")", data)]
+    exact = _whole(
+        data, [Match(m.start(), m.start() + len(old)) for m in re.finditer(b"(?=" + re.escape(old) + b")", data)]
+    )
     if exact or b"\n" not in old:
         return exact
     lines = [re.escape(line) for line in old.replace(b"\r\n", b"\n").split(b"\n")]
-    pattern = re.compile(b"(?=(" + rb"(?:\r\n|\n|\r)".join(lines) + b"))")
-    found = [Match(m.start(1), m.end(1)) for m in pattern.finditer(data)]
-    # a pattern that begins with a line end also matches at the LF inside a CRLF
-    return [m for m in found if not (data[m.start : m.start + 1] == b"\n" and data[m.start - 1 : m.start] == b"\r")]
+    # a CR that belongs to a CRLF is no line end of its own
+    pattern = re.compile(b"(?=(" + rb"(?:\r\n|\n|\r(?!\n))".join(lines) + b"))")
+    return _whole(data, [Match(m.start(1), m.end(1)) for m in pattern.finditer(data)])
+
+
+def _whole(data: bytes, matches: list[Match]) -> list[Match]:
+    """The matches that do not begin between the two bytes of a CRLF: replacing those would leave a bare CR."""
+    return [m for m in matches if not (data[m.start : m.start + 1] == b"\n" and data[m.start - 1 : m.start] == b"\r")]
 
 
 def apart(matches: list[Match]) -> list[Match]:
