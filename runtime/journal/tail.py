@@ -3,7 +3,8 @@
 Promises: every complete line is given exactly once with its byte offset; an unfinished last line stays pending and is
 joined before it is looked at; truncation, replacement and rotation are noticed and named, and what is still written to
 a renamed file is read to its end; a line of any length needs bounded memory; lines are split at byte 0x0A alone.
-Does not promise: to see bytes that were written and cut away between two reads.
+Does not promise: to see bytes that were written and cut away between two reads; that a cursor kept from an earlier run
+notices a file that was cut and written again with a line end at the very same place (the chain does).
 """
 
 from __future__ import annotations

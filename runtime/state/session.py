@@ -65,7 +65,10 @@ class SessionState:
     """Invocation id -> intent id of what runs now."""
 
     def add(self, event: Brief, at: int | None = None) -> bool:
-        """Take one event; `at`: its time in microseconds since 1970, if that is known. False: it was known already, or belongs to another session."""
+        """Take one event; `at`: its time in microseconds since 1970, if that is known.
+
+        False: it was known already, or belongs to another session.
+        """
         if event.seq <= self.seq:
             return False
         if self.id and event.session != self.id:
