@@ -1,19 +1,24 @@
-"""The life of the asks of one session: opened, shown, answered, delivered, or closed.
+"""Holds open asks; the first answer wins.
 
-Promises: exactly one answer takes effect, the first that carries the right id and digest; it is on disk before anyone
-acts on it; an answer that cannot be recorded is refused and the ask stays open; an ask id is never used again.
-Does not promise: to be safe for several threads (one event loop owns it).
+Promises: an ask has exactly one outcome; an answer takes effect only with the ask's id AND the digest of what was shown,
+and only after its event is in the journal durably; when the journal refuses it, the ask stays open and the approver is told;
+a late answer learns how the ask ended. Closing always releases the waiter (nothing runs), also when the journal is broken.
+Does not promise: safety across threads; all calls come from the loop in which the asks were opened. Nothing here is awaited
+between looking and deciding, which is why two answers cannot both win.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import Protocol
 
-from interlock.runtime.asks.protocol import Answer, ProtocolError
+from interlock.runtime.asks.pending import Cause, Change, Ended, Opened, Outcome, Pending, Resolution
+from interlock.runtime.asks.protocol import AskAnswer
+from interlock.runtime.events.base import Event
 from interlock.runtime.events.permission import (
     Approver,
     PermissionAnswered,
@@ -24,229 +29,260 @@ from interlock.runtime.events.permission import (
 )
 from interlock.runtime.events.union import AnyEvent
 
-Cause = Literal["expired", "cancelled", "superseded", "runtime_restarted", "session_closed"]
-Record = Callable[[AnyEvent, bool], AnyEvent]
-"""Writes an event; the second argument: it must be on disk before the call returns. Raises when it could not."""
+_log = logging.getLogger(__name__)
+
+_REMEMBERED = 10_000
+"""Ended asks whose outcome a late approver is told; an older one is unknown."""
+_SHOWN_LIMIT = 16
+"""Screens recorded per ask."""
+_LONGEST_SLEEP = 30.0
+"""Seconds; a machine that slept learns of an expiry at most this late."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How an ask ended, for the call that waited."""
+class Record(Protocol):
+    """Appends an event to the journal; `durable` means on disk on return. Returns it with its envelope; raises on failure."""
 
-    answer: PermissionAnswered | None = None
-    cause: Cause | None = None
-    message: str | None = None
-
-    @property
-    def allowed(self) -> bool:
-        """Whether a person or a rule said yes."""
-        return self.answer is not None and self.answer.answer == "allow"
+    def __call__(self, event: AnyEvent, durable: bool) -> Event: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What listeners are told."""
-
-    kind: Literal["opened", "shown", "answered", "closed"]
-    ask: ToolPermission
-    answer: PermissionAnswered | None = None
-    cause: Cause | None = None
-    message: str | None = None
+class AskNotRecorded(Exception):
+    """The journal could not take a step of an ask's life; the call it stands for must not run."""
 
 
-class Pending:
-    """An ask that waits. Await `wait` for its end."""
-
-    def __init__(self, ask: ToolPermission, broker: Broker) -> None:
-        self.ask = ask
-        self.shown_by: list[Approver] = []
-        self._broker = broker
-        self._future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-
-    @property
-    def ask_id(self) -> str:
-        """The random id, never used again."""
-        assert self.ask.ask_id is not None
-        return self.ask.ask_id
-
-    async def wait(self) -> Outcome:
-        """The outcome; records that an answer was delivered. Cancelling the waiter closes the ask as cancelled."""
-        try:
-            outcome = await asyncio.wait_for(asyncio.shield(self._future), self._broker.seconds_left(self.ask))
-        except TimeoutError:
-            self._broker.close(self.ask_id, "expired", "nobody answered in time")
-            outcome = self._future.result()
-        except asyncio.CancelledError:
-            self._broker.close(self.ask_id, "cancelled", "the call was cancelled")
-            raise
-        if outcome.answer is not None:
-            self._broker.record(PermissionDelivered(ask_id=self.ask_id, intent_id=self.ask.intent_id), False)
-        return outcome
-
-    def settle(self, outcome: Outcome) -> None:
-        """Release the waiter."""
-        if not self._future.done():
-            self._future.set_result(outcome)
+def utc_now() -> datetime:
+    """The wall clock."""
+    return datetime.now(UTC)
 
 
 class Broker:
-    """All asks of one session."""
+    """The open asks of one host."""
 
-    def __init__(self, record: Record, clock: Callable[[], datetime]) -> None:
-        self.record = record
+    def __init__(self, record: Record, clock: Callable[[], datetime] = utc_now) -> None:
+        self._record = record
         self._clock = clock
-        self._pending: dict[str, Pending] = {}
-        self._resolved: dict[str, Change] = {}
+        self._open: OrderedDict[str, Pending] = OrderedDict()
+        self._ended: OrderedDict[str, tuple[str, Outcome]] = OrderedDict()
         self._listeners: list[Callable[[Change], None]] = []
-
-    def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Tell `listener` of every change; returns the function that ends it."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+        self._count = 0
 
     def open(self, event: ToolPermission) -> Pending:
-        """Record a permission with decision `ask` and hold it until it is answered or closed.
+        """Record an ask and let it wait. An open ask that it `supersedes` is closed with that cause.
 
-        Raises ValueError for an ask id that was used before, and what the record raises.
+        Raises ValueError for an event that is no ask or an id used before, `AskNotRecorded` when the journal refuses.
         """
         if event.decision != "ask" or not event.ask_id or not event.input_digest:
-            raise ValueError("an ask needs the decision 'ask', an ask id and an input digest")
-        if event.ask_id in self._pending or event.ask_id in self._resolved:
+            raise ValueError("an ask needs the decision `ask`, an ask id and an input digest")
+        if event.ask_id in self._open or event.ask_id in self._ended:
             raise ValueError(f"the ask id {event.ask_id} was used before")
-        written = self.record(event, True)
-        assert isinstance(written, ToolPermission)
-        pending = Pending(written, self)
-        self._pending[pending.ask_id] = pending
-        self._tell(Change("opened", written))
+        recorded = self._append(event, durable=True)
+        assert isinstance(recorded, ToolPermission)
+        self._count += 1
+        pending = Pending(recorded, self._count, self._deliver, asyncio.get_running_loop().create_future())
+        self._open[pending.ask_id] = pending
+        self._tell(Opened(pending))
+        if event.supersedes in self._open:
+            self.cancel(event.supersedes, "superseded", f"replaced by {event.ask_id}: what it showed has changed")
         return pending
 
-    def pending(self) -> list[Pending]:
-        """The open asks, oldest first."""
-        return list(self._pending.values())
+    def resolve(self, answer: AskAnswer, by: Approver) -> Resolution:
+        """Try to answer. See `Resolution` for what can come of it; never raises for a reason of the journal."""
+        pending = self._open.get(answer.ask_id)
+        if pending is not None and self._is_due(pending, self._clock()):
+            self._close(pending, "expired")
+            pending = None
+        if pending is None:
+            return self._late(answer)
+        refusal = _refusal(pending, answer)
+        return refusal if refusal is not None else self._accept(pending, answer, by)
 
-    def shown(self, ask_id: str, by: Approver) -> None:
-        """A screen has drawn the ask; the same screen counts once. Raises ProtocolError."""
-        pending = self._find(ask_id)
-        if by not in pending.shown_by:
-            self.record(PermissionShown(ask_id=ask_id, intent_id=pending.ask.intent_id, by=by), False)
-            pending.shown_by.append(by)
-            self._tell(Change("shown", pending.ask))
-
-    def resolve(self, answer: Answer, by: Approver) -> PermissionAnswered:
-        """Let this answer take effect, or raise ProtocolError with the reason why it does not."""
-        pending = self._find(answer.ask_id)
-        self._check(answer, pending.ask)
+    def _accept(self, pending: Pending, answer: AskAnswer, by: Approver) -> Resolution:
         event = PermissionAnswered(
-            ask_id=answer.ask_id,
-            intent_id=pending.ask.intent_id,
+            ask_id=pending.ask_id,
+            intent_id=pending.event.intent_id,
             answer=answer.answer,
             scope=answer.scope,
             by=by,
             message=answer.message,
-            input_digest=answer.input_digest,
+            input_digest=pending.input_digest,
         )
+        pending.resolving = True
         try:
-            written = self.record(event, True)
-        except Exception as error:
-            # without a record nothing may run: the ask stays open, and the approver is told
-            raise ProtocolError(
-                "not_recorded", f"the answer could not be recorded, so it has no effect: {error}"
-            ) from error
-        assert isinstance(written, PermissionAnswered)
-        self._end(pending, Change("answered", pending.ask, answer=written), Outcome(answer=written))
-        return written
-
-    def close(self, ask_id: str, cause: Cause, message: str | None = None) -> bool:
-        """End an ask without an answer. False: it was not open."""
-        pending = self._pending.get(ask_id)
-        if pending is None:
-            return False
-        event = PermissionClosed(ask_id=ask_id, intent_id=pending.ask.intent_id, cause=cause, message=message)
-        try:
-            self.record(event, True)
+            recorded = self._append(event, durable=True)
+        except AskNotRecorded as error:
+            return Resolution("not_recorded", pending.ask_id, detail=f"the answer did not take effect: {error}")
         finally:
-            # also without a record the waiter must end, and it ends without running
-            self._end(
-                pending,
-                Change("closed", pending.ask, cause=cause, message=message),
-                Outcome(cause=cause, message=message),
-            )
+            pending.resolving = False
+        assert isinstance(recorded, PermissionAnswered)
+        outcome = Outcome.answered(recorded)
+        self._end(pending, outcome)
+        return Resolution("accepted", pending.ask_id, outcome)
+
+    def _late(self, answer: AskAnswer) -> Resolution:
+        session, outcome = self._ended.get(answer.ask_id, ("", None))
+        if outcome is None or (answer.session is not None and answer.session != session):
+            return Resolution("unknown", answer.ask_id, detail="no such ask is or was open here")
+        if outcome.cause is None:
+            return Resolution("already", answer.ask_id, outcome, f"already answered: {_told(outcome)}")
+        if outcome.cause == "expired":
+            return Resolution("expired", answer.ask_id, outcome, f"the time to answer ran out; closed at {outcome.at}")
+        return Resolution("closed", answer.ask_id, outcome, f"stale: {outcome.cause} at {outcome.at}")
+
+    def shown(self, ask_id: str, by: Approver) -> Resolution:
+        """Record that a screen has drawn the ask; once for each screen, and for a bounded number of them."""
+        pending = self._open.get(ask_id)
+        if pending is None:
+            return self._late(AskAnswer(ask_id=ask_id, input_digest="-", answer="deny"))
+        screen = (by.pid, by.client)
+        if screen not in pending.shown_by and len(pending.shown_by) < _SHOWN_LIMIT:
+            try:
+                self._append(PermissionShown(ask_id=ask_id, intent_id=pending.event.intent_id, by=by), durable=False)
+            except AskNotRecorded as error:
+                return Resolution("not_recorded", ask_id, detail=str(error))
+            pending.shown_by.add(screen)
+        return Resolution("accepted", ask_id)
+
+    def cancel(self, ask_id: str, cause: Cause = "cancelled", message: str | None = None) -> bool:
+        """Close an open ask without an answer and release its waiter. False: it was not open any more."""
+        pending = self._open.get(ask_id)
+        if pending is None or pending.resolving:
+            return False
+        self._close(pending, cause, message)
         return True
 
-    def close_all(self, cause: Cause, message: str | None = None) -> None:
-        """End every open ask with the same cause."""
-        for ask_id in list(self._pending):
-            self.close(ask_id, cause, message)
+    def expire(self, now: datetime) -> list[str]:
+        """Close every ask whose time has run out, and say which."""
+        due = [p for p in self._open.values() if self._is_due(p, now) and not p.resolving]
+        for pending in due:
+            self._close(pending, "expired")
+        return [p.ask_id for p in due]
 
-    def seconds_left(self, ask: ToolPermission) -> float | None:
-        """Until the ask expires; None: it waits for ever."""
-        if ask.expires_at is None:
-            return None
-        return max(0.0, (datetime.fromisoformat(ask.expires_at) - self._clock()).total_seconds())
+    def close_all(self, cause: Cause = "session_closed") -> list[str]:
+        """Close every open ask; for the end of a session."""
+        return [ask_id for ask_id in list(self._open) if self.cancel(ask_id, cause)]
 
-    def _find(self, ask_id: str) -> Pending:
-        pending = self._pending.get(ask_id)
-        if pending is not None:
-            return pending
-        change = self._resolved.get(ask_id)
-        if change is None:
-            raise ProtocolError("unknown_ask", f"there is no ask {ask_id!r} in this session")
-        raise _too_late(change)
+    def restore(self, events: Iterable[object]) -> list[str]:
+        """Take over the asks of a journal whose writer is gone: answered and closed ones are remembered for late
+        approvers, those left open are closed with the cause `runtime_restarted` and returned.
 
-    def _check(self, answer: Answer, ask: ToolPermission) -> None:
-        if answer.input_digest != ask.input_digest:
-            raise ProtocolError(
-                "digest_mismatch",
-                "the answer is for something else than what waits now: look at the ask again",
-                askId=ask.ask_id,
-                inputDigest=ask.input_digest,
-            )
-        left = self.seconds_left(ask)
-        if left is not None and left <= 0:
-            assert ask.ask_id is not None
-            self.close(ask.ask_id, "expired", "nobody answered in time")
-            raise ProtocolError("expired", "the time to answer is over; nothing was run")
-        if answer.message and "deny.message" not in (ask.choices or ()):
-            raise ProtocolError("not_offered", "this ask takes no message")
-        wanted = "deny" if answer.answer == "deny" else f"allow.{answer.scope}"
-        if wanted not in (ask.choices or ()) or (answer.answer == "deny" and answer.scope != "once"):
-            offered = ", ".join(ask.choices or ())
-            raise ProtocolError("not_offered", f"{answer.answer} with scope {answer.scope} is not offered: {offered}")
+        Raises `AskNotRecorded` when the journal refuses a closing.
+        """
+        left: dict[str, ToolPermission] = {}
+        for event in events:
+            if isinstance(event, ToolPermission) and event.decision == "ask" and event.ask_id:
+                left[event.ask_id] = event
+            elif isinstance(event, PermissionAnswered) and left.pop(event.ask_id, None):
+                self._remember(event.session, Outcome.answered(event))
+            elif isinstance(event, PermissionClosed) and left.pop(event.ask_id, None):
+                self._remember(event.session, Outcome.closed(event))
+        for ask_id, event in left.items():
+            closing = PermissionClosed(ask_id=ask_id, intent_id=event.intent_id, cause="runtime_restarted")
+            recorded = self._append(closing, durable=True)
+            assert isinstance(recorded, PermissionClosed)
+            self._remember(recorded.session, Outcome.closed(recorded))
+        return list(left)
 
-    def _end(self, pending: Pending, change: Change, outcome: Outcome) -> None:
-        self._pending.pop(pending.ask_id, None)
-        self._resolved[pending.ask_id] = change
-        pending.settle(outcome)
-        self._tell(change)
+    def pending(self) -> tuple[Pending, ...]:
+        """The open asks, oldest first."""
+        return tuple(self._open.values())
+
+    def find(self, ask_id: str) -> Pending | None:
+        """An open ask."""
+        return self._open.get(ask_id)
+
+    def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
+        """Have every change told, in order, in the loop; returns what ends it. A listener's fault is logged alone."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    async def _deliver(self, pending: Pending) -> Outcome:
+        try:
+            outcome = await self._outcome(pending)
+        except asyncio.CancelledError:
+            self.cancel(pending.ask_id, "cancelled", "the call that asked was cancelled")
+            raise
+        if outcome.cause is None:
+            delivered = PermissionDelivered(ask_id=pending.ask_id, intent_id=pending.event.intent_id)
+            self._append(delivered, durable=False)
+        return outcome
+
+    async def _outcome(self, pending: Pending) -> Outcome:
+        expires = _instant(pending.event.expires_at)
+        while not pending.future.done():
+            left = _LONGEST_SLEEP if expires is None else (expires - self._clock()).total_seconds()
+            if left <= 0:
+                self.expire(self._clock())
+                continue
+            # asyncio.wait, unlike wait_for, leaves the future alone when this waiter is cancelled
+            await asyncio.wait({pending.future}, timeout=None if expires is None else min(left, _LONGEST_SLEEP))
+        return pending.future.result()
+
+    def _is_due(self, pending: Pending, now: datetime) -> bool:
+        expires = _instant(pending.event.expires_at)
+        return expires is not None and now >= expires
+
+    def _close(self, pending: Pending, cause: Cause, message: str | None = None) -> None:
+        event = PermissionClosed(ask_id=pending.ask_id, intent_id=pending.event.intent_id, cause=cause, message=message)
+        try:
+            recorded = self._append(event, durable=True)
+            assert isinstance(recorded, PermissionClosed)
+            outcome = Outcome.closed(recorded)
+        except AskNotRecorded:
+            stamped = event.model_copy(update={"ts": self._clock().isoformat()})
+            outcome = Outcome.closed(stamped, recorded=False)
+        self._end(pending, outcome)
+
+    def _end(self, pending: Pending, outcome: Outcome) -> None:
+        del self._open[pending.ask_id]
+        self._remember(pending.event.session, outcome)
+        if not pending.future.done():
+            pending.future.set_result(outcome)
+        self._tell(Ended(pending.ask_id, pending.event.session, outcome))
+
+    def _remember(self, session: str, outcome: Outcome) -> None:
+        self._ended[outcome.ask_id] = (session, outcome)
+        while len(self._ended) > _REMEMBERED:
+            self._ended.popitem(last=False)
+
+    def _append(self, event: AnyEvent, *, durable: bool) -> Event:
+        try:
+            return self._record(event, durable)
+        except Exception as error:
+            _log.error("the journal could not take %s: %s", event.type, error)
+            raise AskNotRecorded(f"the journal could not take {event.type}: {error}") from error
 
     def _tell(self, change: Change) -> None:
         for listener in list(self._listeners):
-            listener(change)
+            try:
+                listener(change)
+            except Exception:
+                _log.exception("a listener failed on %s", type(change).__name__)
 
 
-def _too_late(change: Change) -> ProtocolError:
-    if change.answer is not None:
-        by = change.answer.by.model_dump(by_alias=True, exclude_none=True)
-        return ProtocolError(
-            "already_resolved",
-            f"already {'allowed' if change.answer.answer == 'allow' else 'denied'} by {describe(change.answer.by)}",
-            by=by,
-            at=change.answer.ts,
-            answer=change.answer.answer,
+def _refusal(pending: Pending, answer: AskAnswer) -> Resolution | None:
+    if answer.session is not None and answer.session != pending.event.session:
+        return Resolution("unknown", answer.ask_id, detail=f"the ask is not of the session {answer.session}")
+    if pending.resolving:
+        return Resolution("not_recorded", answer.ask_id, detail="another answer is being recorded at this moment")
+    if answer.input_digest != pending.input_digest:
+        return Resolution(
+            "mismatch", answer.ask_id, detail="the answer is about another input than the one that would run"
         )
-    if change.cause == "expired":
-        return ProtocolError("expired", "the time to answer is over; nothing was run")
-    return ProtocolError("closed", f"the ask was closed: {change.cause}", cause=change.cause, reason=change.message)
+    offered = pending.event.choices
+    if offered is not None and answer.choice not in offered:
+        return Resolution(
+            "not_offered", answer.ask_id, detail=f"`{answer.choice}` is not offered, only: {', '.join(offered)}"
+        )
+    return None
 
 
-def describe(by: Approver) -> str:
-    """An approver in words."""
-    parts = [by.client or by.kind]
-    if by.pid is not None:
-        parts.append(f"process {by.pid}")
-    return ", ".join(parts)
+def _told(outcome: Outcome) -> str:
+    by = outcome.by
+    who = "somebody" if by is None else f"{by.client or by.kind} (uid {by.uid}, process {by.pid})"
+    return f"{outcome.answer} by {who} at {outcome.at}"
 
 
-def on_wire(asks: Iterable[ToolPermission]) -> list[dict[str, Any]]:
-    """Asks as they go to approvers: the event itself, by its wire names."""
-    return [ask.model_dump(by_alias=True, exclude_none=True, mode="json") for ask in asks]
+def _instant(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    at = datetime.fromisoformat(text)
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)

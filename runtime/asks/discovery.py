@@ -1,142 +1,149 @@
-"""How approvers find hosts: a small file a host beside its socket.
+"""How screens find hosts: one small file a host in the run folder, `host-<pid>-<random>.json`.
 
-Promises: a host that is gone is not listed and its files are cleaned; a pid that was used again is not taken for it.
+Promises: a file is written whole or not at all; the file of a host that no longer lives is removed with its socket when
+it is read; what is not ours or cannot be read is reported, never followed.
 """
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import json
+import logging
 import os
-import socket
-import sys
-import tempfile
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+import secrets
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from interlock.runtime.journal.place import private_folder, run_home
+from pydantic import ValidationError
 
-PATH_LIMIT = 107 if sys.platform.startswith("linux") else 103
-"""Bytes of a socket's path: sun_path is 108 bytes on Linux and 104 on macOS, the last one is NUL."""
+from interlock.runtime.asks.lineage import start_token
+from interlock.runtime.asks.protocol import PROTOCOL_VERSION, SessionInfo
+from interlock.runtime.events.base import Record
+from interlock.runtime.journal.place import run_home
+from interlock.runtime.version import __version__
 
+_log = logging.getLogger(__name__)
 
-class SocketPathError(Exception):
-    """No socket can be made at this path; the message says why and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
-    """A session that a host owns."""
-
-    id: str
-    title: str = ""
-    agent: str = ""
-    cwd: str = ""
-    journal: str = ""
+_MAX_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class HostInfo:
-    """A process that owns asks."""
+class HostInfo(Record):
+    """A host as its discovery file tells it."""
 
+    protocol: int
     pid: int
     start_time: str
-    """When the process started, in the system's own units: with the pid it names one process for good."""
+    """Opaque; with the pid it names one process for good."""
     socket: str
-    sessions: tuple[SessionInfo, ...] = field(default_factory=tuple)
-    protocol: int = 1
+    version: str = ""
+    sessions: tuple[SessionInfo, ...] = ()
 
 
-def socket_path(name: str) -> tuple[Path, str]:
-    """(path for a host's socket, a note or ""). A path that is too long becomes a short hashed one, and the note says so.
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a look at the run folder found."""
 
-    Raises SocketPathError when even that is too long, PlaceError when the folder cannot be used.
-    """
-    path = run_home() / f"{name}.sock"
-    if len(os.fsencode(path)) <= PATH_LIMIT:
-        return path, ""
-    short = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-    fallback = private_folder(Path(tempfile.gettempdir()) / f"interlock-{os.getuid()}") / f"{short}.sock"
-    if len(os.fsencode(fallback)) > PATH_LIMIT:
-        fallback = private_folder(Path("/tmp") / f"interlock-{os.getuid()}") / f"{short}.sock"
-    if len(os.fsencode(fallback)) > PATH_LIMIT:
-        raise SocketPathError(
-            f"the socket path {path} has {len(os.fsencode(path))} bytes; this system allows {PATH_LIMIT}. "
-            "Set INTERLOCK_RUN_DIR to a shorter folder."
-        )
-    return fallback, f"the path {path} is over this system's limit of {PATH_LIMIT} bytes; the socket is {fallback}"
+    hosts: tuple[HostInfo, ...]
+    problems: tuple[str, ...]
+    """Files that could not be used, and why."""
 
 
-def start_time(pid: int) -> str:
-    """When a process started, "" where the system does not tell."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        return stat[stat.rindex(")") + 2 :].split()[19]
-    except (OSError, ValueError, IndexError):
-        return ""
+@dataclass(slots=True)
+class Announcement:
+    """The discovery file of this process."""
+
+    file: Path
+    info: HostInfo
+
+    def update(self, sessions: Sequence[SessionInfo]) -> None:
+        """Write it again with other sessions."""
+        self.info = self.info.model_copy(update={"sessions": tuple(sessions)})
+        _write(self.file, self.info)
+
+    def remove(self) -> None:
+        """Take it away."""
+        self.file.unlink(missing_ok=True)
 
 
-def announce(name: str, info: HostInfo) -> Path:
-    """Write the discovery file of this host, whole or not at all."""
-    path = run_home() / f"{name}.json"
-    part = path.with_suffix(f".{os.getpid()}.part")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(info), file)
-    os.replace(part, path)
-    return path
+def new_socket_path() -> Path:
+    """A name for a socket in the run folder that no other host has. Raises PlaceError."""
+    return run_home() / f"host-{os.getpid()}-{secrets.token_hex(4)}.sock"
 
 
-def read_info(path: Path) -> HostInfo | None:
-    """What a discovery file says, or None where it cannot be understood."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-        names = SessionInfo.__dataclass_fields__
-        sessions = tuple(SessionInfo(**{k: v for k, v in s.items() if k in names}) for s in value.get("sessions", ()))
-        return HostInfo(int(value["pid"]), str(value["start_time"]), str(value["socket"]), sessions)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def is_alive(info: HostInfo) -> bool:
-    """Whether the very process that wrote the file still lives."""
-    try:
-        os.kill(info.pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return not info.start_time or start_time(info.pid) in ("", info.start_time)
+def announce(socket_path: Path, sessions: Sequence[SessionInfo]) -> Announcement:
+    """Let screens find this host. Raises PlaceError or OSError."""
+    info = HostInfo(
+        protocol=PROTOCOL_VERSION,
+        pid=os.getpid(),
+        start_time=start_token(os.getpid()) or "",
+        socket=os.fspath(socket_path),
+        version=__version__,
+        sessions=tuple(sessions),
+    )
+    made = Announcement(run_home() / f"host-{os.getpid()}-{secrets.token_hex(4)}.json", info)
+    _write(made.file, info)
+    return made
 
 
 def hosts() -> list[HostInfo]:
-    """The living hosts of this user. Files of dead ones are removed. Raises PlaceError."""
-    found = []
-    for path in sorted(run_home().glob("*.json")):
-        info = read_info(path)
-        if info is None:
+    """The hosts that live now, by pid. Raises PlaceError when the run folder cannot be trusted."""
+    return list(survey().hosts)
+
+
+def survey() -> Survey:
+    """Look at the run folder; files of dead hosts are removed. Raises PlaceError when it cannot be trusted."""
+    found: list[HostInfo] = []
+    problems: list[str] = []
+    for file in sorted(run_home().glob("host-*.json")):
+        try:
+            info = _read(file)
+        except FileNotFoundError:
             continue
-        if is_alive(info):
+        except (OSError, ValueError) as error:
+            problems.append(f"{file}: {error}")
+            continue
+        if start_token(info.pid) == info.start_time:
             found.append(info)
         else:
-            withdraw(path, Path(info.socket))
-    return found
+            _clean(file, info)
+    for problem in problems:
+        _log.warning("discovery file not used: %s", problem)
+    return Survey(tuple(sorted(found, key=lambda h: h.pid)), tuple(problems))
 
 
-def withdraw(announcement: Path, socket_file: Path) -> None:
-    """Remove a host's files."""
-    announcement.unlink(missing_ok=True)
-    with suppress(OSError):
-        socket_file.unlink(missing_ok=True)
+def _read(file: Path) -> HostInfo:
+    handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    with open(handle, "rb") as opened:
+        seen = os.fstat(handle)
+        if not stat.S_ISREG(seen.st_mode) or seen.st_uid != os.geteuid():
+            raise ValueError("not a file of this user")
+        data = opened.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise ValueError(f"longer than {_MAX_BYTES} bytes")
+    try:
+        return HostInfo.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}") from None
 
 
-def is_listening(path: Path) -> bool:
-    """Whether someone answers at a socket. A file that a killed process left refuses the connection."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(2)
-        try:
-            probe.connect(os.fspath(path))
-        except OSError:
-            return False
-        return True
+def _write(file: Path, info: HostInfo) -> None:
+    temporary = file.with_suffix(f".{secrets.token_hex(4)}.tmp")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(handle, "wb") as opened:
+        opened.write(json.dumps(info.model_dump(mode="json", by_alias=True)).encode() + b"\n")
+    os.replace(temporary, file)
+
+
+def _clean(file: Path, info: HostInfo) -> None:
+    with contextlib.suppress(OSError):
+        file.unlink()
+    path = Path(info.socket)
+    # only what a host of ours can have made: a private folder of this user, and a socket
+    with contextlib.suppress(OSError):
+        folder, seen = os.lstat(path.parent), os.lstat(path)
+        if folder.st_uid == os.geteuid() and not folder.st_mode & 0o077 and stat.S_ISSOCK(seen.st_mode):
+            path.unlink()
+            path.with_name(path.name + ".lock").unlink(missing_ok=True)

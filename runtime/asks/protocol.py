@@ -1,209 +1,287 @@
-"""The frames between a host and its approvers: JSON-RPC 2.0, one message a line. docs/protocol.md is the same in prose.
+"""What travels between a host and an approver: JSON-RPC 2.0, one message a line. docs/protocol.md says it in prose.
 
-Promises: a request that is only half understood is refused whole (unknown fields, duplicate keys, NaN, bad UTF-8);
-replies may grow fields, so readers ignore what they do not know. Pure.
+Promises: requests are strict (an unknown field, a wrong type, a text with a lone surrogate refuses the whole request);
+replies and notifications are tolerant when read (a newer host may tell more). Field names are camelCase on the wire.
 """
 
 from __future__ import annotations
 
-import json
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from interlock.runtime.events.permission import AnswerKind, Scope
+from interlock.runtime.events.base import Record
+from interlock.runtime.events.permission import AnswerKind, Approver, Scope
 
 PROTOCOL_VERSION = 1
-FRAME_LIMIT = 1024 * 1024
-"""Bytes of a request, its line end not counted. Replies and notifications are not bounded."""
+"""Value of `protocol` in the reply to `hello`. It grows when an old approver could misunderstand."""
+MAX_FRAME_BYTES = 1 << 20
+"""Longest line in bytes, its line end not counted, in both directions."""
+MAX_MESSAGE_CHARS = 65_536
+"""Longest message of an answer, in characters."""
+
+Token = Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,200}\z", strict=True)]
+"""An id or a digest: visible ASCII, so that nothing hidden can stand in it."""
+Label = Annotated[str, StringConstraints(min_length=1, max_length=200, strict=True)]
 
 
-class Strict(BaseModel):
-    """What comes in: a mutation that is half understood is refused whole."""
+class ErrorName(StrEnum):
+    """Names of errors, in `error.data.name`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, strict=True)
-
-
-class Hello(Strict):
-    """Who connects; for the record and for people, not for trust."""
-
-    client: str = Field(default="", max_length=200)
-
-
-class Nothing(Strict):
-    """A method without parameters."""
-
-
-class Shown(Strict):
-    """A screen has drawn this ask."""
-
-    ask_id: str
+    PARSE = "parse_error"
+    INVALID_UTF8 = "invalid_utf8"
+    FRAME_TOO_LARGE = "frame_too_large"
+    BAD_REQUEST = "bad_request"
+    UNKNOWN_METHOD = "unknown_method"
+    INTERNAL = "internal_error"
+    UNKNOWN_ASK = "unknown_ask"
+    ALREADY_RESOLVED = "already_resolved"
+    DIGEST_MISMATCH = "digest_mismatch"
+    EXPIRED = "expired"
+    CLOSED = "ask_closed"
+    NOT_OFFERED = "choice_not_offered"
+    NOT_RECORDED = "not_recorded"
+    NOT_ALLOWED = "not_allowed"
+    TOO_MANY = "too_many_connections"
 
 
-class Answer(Strict):
-    """The decision on one ask, bound to the exact thing that was shown."""
-
-    ask_id: str
-    input_digest: str
-    answer: AnswerKind
-    scope: Scope = "once"
-    message: str | None = Field(default=None, max_length=100_000)
-
-
-class Revoke(Strict):
-    """End a standing permission."""
-
-    grant_id: str
-
-
-Params = Hello | Nothing | Shown | Answer | Revoke
-METHODS: dict[str, type[Params]] = {
-    "hello": Hello,
-    "ping": Nothing,
-    "session.list": Nothing,
-    "asks.list": Nothing,
-    "asks.subscribe": Nothing,
-    "asks.shown": Shown,
-    "asks.answer": Answer,
-    "grants.list": Nothing,
-    "grants.revoke": Revoke,
+ERROR_CODES: dict[ErrorName, int] = {
+    ErrorName.PARSE: -32700,
+    ErrorName.INVALID_UTF8: -32700,
+    ErrorName.FRAME_TOO_LARGE: -32600,
+    ErrorName.BAD_REQUEST: -32600,
+    ErrorName.UNKNOWN_METHOD: -32601,
+    ErrorName.INTERNAL: -32603,
+    ErrorName.UNKNOWN_ASK: -32001,
+    ErrorName.ALREADY_RESOLVED: -32002,
+    ErrorName.DIGEST_MISMATCH: -32003,
+    ErrorName.EXPIRED: -32004,
+    ErrorName.CLOSED: -32005,
+    ErrorName.NOT_OFFERED: -32006,
+    ErrorName.NOT_RECORDED: -32007,
+    ErrorName.NOT_ALLOWED: -32008,
+    ErrorName.TOO_MANY: -32009,
 }
-
-ErrorName = Literal[
-    "parse_error",
-    "invalid_request",
-    "unknown_method",
-    "bad_params",
-    "unknown_ask",
-    "already_resolved",
-    "digest_mismatch",
-    "expired",
-    "closed",
-    "not_offered",
-    "not_recorded",
-    "not_allowed",
-    "frame_too_large",
-    "too_many_connections",
-    "internal_error",
-    "unknown_grant",
-]
-ERROR_CODES: dict[str, int] = {
-    "parse_error": -32700,
-    "invalid_request": -32600,
-    "unknown_method": -32601,
-    "bad_params": -32602,
-    "internal_error": -32603,
-    "unknown_ask": -32001,
-    "already_resolved": -32002,
-    "digest_mismatch": -32003,
-    "expired": -32004,
-    "closed": -32005,
-    "not_offered": -32006,
-    "not_recorded": -32007,
-    "not_allowed": -32008,
-    "frame_too_large": -32009,
-    "too_many_connections": -32010,
-    "unknown_grant": -32011,
-}
+"""Numbers in `error.code`: those below -32100 are JSON-RPC's own, the others ours."""
 
 
-class ProtocolError(Exception):
-    """An error as it goes over the wire: a name for programs, a message for people, data beside it."""
+class Fault(Exception):
+    """A request that was refused: `name` for programs, the text for a person, `data` for the details."""
 
     def __init__(self, name: ErrorName, message: str, **data: Any) -> None:
         super().__init__(message)
         self.name = name
         self.message = message
-        self.data = {k: v for k, v in data.items() if v is not None}
+        self.data = data
 
-    def on_wire(self) -> dict[str, Any]:
-        """The `error` member of a reply."""
-        return {"code": ERROR_CODES[self.name], "message": self.message, "data": {"name": self.name, **self.data}}
 
-    @classmethod
-    def from_wire(cls, error: dict[str, Any]) -> ProtocolError:
-        """What a reply said, names that this version does not know included."""
-        data = dict(error.get("data") or {})
-        name = data.pop("name", "internal_error")
-        return cls(name, str(error.get("message", "")), **{str(k): v for k, v in data.items()})
+class Params(BaseModel):
+    """Strict parameters of a request."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=to_camel,
+        populate_by_name=False,
+        hide_input_in_errors=True,
+    )
+
+
+class NoParams(Params):
+    """A method that takes nothing."""
+
+
+class HelloParams(Params):
+    """`hello`: who connects. The name is what others read in "answered by"."""
+
+    client: Label
+    protocol: int = PROTOCOL_VERSION
+
+
+class ListParams(Params):
+    """`asks.list`: a page of the open asks, oldest first."""
+
+    cursor: Annotated[int, Field(ge=0)] | None = None
+    """The `next` of the page before."""
+    limit: Annotated[int, Field(ge=1, le=1000)] = 1000
+
+
+class ReadParams(Params):
+    """`asks.read`: a slice of an ask too large for one frame."""
+
+    ask_id: Token
+    offset: Annotated[int, Field(ge=0)] = 0
+    """In characters of the JSON text."""
+
+
+class ShownParams(Params):
+    """`asks.shown`: a screen has drawn the ask."""
+
+    ask_id: Token
+
+
+class AskAnswer(Params):
+    """`asks.answer`: a decision on exactly what was shown."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    ask_id: Token
+    input_digest: Token
+    """The digest that came with the ask."""
+    answer: AnswerKind
+    scope: Scope = "once"
+    message: Annotated[str, StringConstraints(max_length=MAX_MESSAGE_CHARS, strict=True)] | None = None
+    session: Token | None = None
+    """When given, the ask must be of this session."""
+
+    @property
+    def choice(self) -> str:
+        """The name of this answer among the choices of an ask, for example `allow.session`."""
+        if self.answer == "allow":
+            return f"allow.{self.scope}"
+        return "deny.message" if self.message else "deny"
+
+
+PARAMS: dict[str, type[Params]] = {
+    "hello": HelloParams,
+    "ping": NoParams,
+    "session.list": NoParams,
+    "asks.list": ListParams,
+    "asks.read": ReadParams,
+    "asks.subscribe": NoParams,
+    "asks.shown": ShownParams,
+    "asks.answer": AskAnswer,
+}
+"""Every method and what it takes."""
 
 
 class Request(BaseModel):
-    """One well-formed request. `id` None: a notification, which gets no reply."""
+    """A request line."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
 
-    id: int | str | None
-    method: str
-    params: Params
-
-
-def parse_request(frame: bytes) -> Request:
-    """The request in one line, without its line end. Raises ProtocolError; `request_id_of` finds the id for the reply."""
-    try:
-        text = frame.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ProtocolError("parse_error", f"invalid UTF-8 at byte {error.start}") from None
-    try:
-        value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise ProtocolError("parse_error", f"not JSON: {why}") from None
-    return _request(value)
+    jsonrpc: Literal["2.0"]
+    id: Annotated[str, StringConstraints(max_length=200)] | int
+    method: Annotated[str, StringConstraints(max_length=100)]
+    params: dict[str, Any] = Field(default_factory=dict)
 
 
-def _request(value: Any) -> Request:
-    if isinstance(value, list):
-        raise ProtocolError("invalid_request", "batches are not taken: send one request a line")
-    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0" or not isinstance(value.get("method"), str):
-        raise ProtocolError("invalid_request", 'expected {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}')
-    if extra := sorted(set(value) - {"jsonrpc", "id", "method", "params"}):
-        raise ProtocolError("invalid_request", f"unknown member {extra[0]!r}")
-    request_id = value.get("id")
-    if request_id is not None and (isinstance(request_id, bool) or not isinstance(request_id, int | str)):
-        raise ProtocolError("invalid_request", "id must be a string or an integer")
-    kind = METHODS.get(value["method"])
-    if kind is None:
-        raise ProtocolError("unknown_method", f"unknown method {value['method'][:80]!r}; known: {', '.join(METHODS)}")
-    try:
-        params = kind.model_validate(value.get("params", {}))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "params"
-        raise ProtocolError("bad_params", f"{where}: {first['msg']}", field=where) from None
-    return Request(id=request_id, method=value["method"], params=params)
+class SessionInfo(Record):
+    """A session that a host serves."""
+
+    id: str
+    agent: str = ""
+    title: str = ""
+    cwd: str = ""
+    journal: str = ""
+    """Path of its events.jsonl."""
 
 
-def request_id_of(frame: bytes) -> int | str | None:
-    """The id of a request that was refused, where it can be read."""
-    try:
-        value = json.loads(frame)
-    except (ValueError, RecursionError):
-        return None
-    found = value.get("id") if isinstance(value, dict) else None
-    return found if isinstance(found, int | str) and not isinstance(found, bool) else None
+class HelloReply(Record):
+    """Reply to `hello`."""
+
+    protocol: int
+    server: str
+    version: str
+    pid: int
+    uid: int
+    you: Approver
+    """As whom the host will record the answers of this connection."""
+    max_frame_bytes: int
+    methods: tuple[str, ...]
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise ValueError("a key stands twice in one object")
-    for key, item in pairs:
-        for text in (key, item):
-            if isinstance(text, str) and any("\ud800" <= c <= "\udfff" for c in text):
-                raise ValueError("half a surrogate pair in a string")
-    return result
+class AskView(Record):
+    """An open ask as it is listed and announced."""
+
+    ask_id: str
+    session: str
+    number: int
+    """Counts up by one with every ask of this host."""
+    opened_at: str
+    """UTC, RFC 3339."""
+    input_digest: str
+    shown: bool
+    """Whether any screen has drawn it."""
+    event: dict[str, Any]
+    """The journal's `tool.permission` event; without the fields named in `omitted`."""
+    event_chars: int
+    """Length of the whole event's JSON text in characters."""
+    omitted: tuple[str, ...] = ()
+    """Fields of the event left out because it is too large for a list: get it whole with `asks.read`."""
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+class AskPage(Record):
+    """Reply to `asks.list`."""
+
+    asks: tuple[AskView, ...]
+    next: int | None = None
+    """Cursor of the next page; none: this was the last."""
 
 
-def to_frame(message: dict[str, Any]) -> bytes:
-    """One line, `\\n` included. Half surrogates, which UTF-8 cannot carry, become U+FFFD."""
-    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-    try:
-        return text.encode() + b"\n"
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode() + b"\n"
+class AskSlice(Record):
+    """Reply to `asks.read`."""
+
+    ask_id: str
+    offset: int
+    text: str
+    next: int | None = None
+    """Offset of the next slice; none: this was the last."""
+    event_chars: int
+
+
+class SubscribeReply(Record):
+    """Reply to `asks.subscribe`: how many asks are open; each follows as an `asks.opened`."""
+
+    open: int
+
+
+class AnswerReply(Record):
+    """Reply to `asks.answer`: this answer took effect and is in the journal on disk."""
+
+    ask_id: str
+    accepted: bool
+    answer: AnswerKind
+    scope: Scope
+    by: Approver
+    at: str
+
+
+class OpenedNotice(Record):
+    """Notification `asks.opened`."""
+
+    ask: AskView
+
+
+class AnsweredNotice(Record):
+    """Notification `asks.answered`."""
+
+    ask_id: str
+    session: str
+    answer: AnswerKind
+    scope: Scope
+    by: Approver
+    at: str
+    message: str | None = None
+
+
+class ClosedNotice(Record):
+    """Notification `asks.closed`: it ended without an answer."""
+
+    ask_id: str
+    session: str
+    cause: str
+    at: str
+    message: str | None = None
+
+
+Notice = OpenedNotice | AnsweredNotice | ClosedNotice
+NOTICES: dict[str, type[Notice]] = {
+    "asks.opened": OpenedNotice,
+    "asks.answered": AnsweredNotice,
+    "asks.closed": ClosedNotice,
+}
+"""Notifications of a host, by method."""
