@@ -92,7 +92,7 @@ _REFUSED = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 def brief(line: bytes) -> EnvelopeBrief | None:
     """The brief of one line, or None where the line is no event."""
     try:
-        return _DECODE(line)
+        return _DECODE(line) if _is_text(line) else None
     except _REFUSED:
         return _tolerant(line, EnvelopeBrief)
 
@@ -100,9 +100,20 @@ def brief(line: bytes) -> EnvelopeBrief | None:
 def heading(line: bytes) -> EnvelopeHeading | None:
     """The heading of one line, or None where the line is no event."""
     try:
-        return _DECODE_HEADING(line)
+        return _DECODE_HEADING(line) if _is_text(line) else None
     except _REFUSED:
         return _tolerant(line, EnvelopeHeading)
+
+
+def _is_text(line: bytes) -> bool:
+    # the decoder does not look into fields that it skips, and a line with a bad byte in one of them is damaged too
+    if line.isascii():
+        return True
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 _Shape = TypeVar("_Shape", EnvelopeBrief, EnvelopeHeading)
@@ -121,14 +132,18 @@ def _tolerant(line: bytes, shape: type[_Shape]) -> _Shape | None:
 def briefs(lines: Sequence[bytes]) -> list[EnvelopeBrief | None]:
     """The brief of each line, in order."""
     try:
-        return list(map(_DECODE, lines))
+        if all(map(bytes.isascii, lines)):
+            return list(map(_DECODE, lines))
     except _REFUSED:
-        return list(map(brief, lines))
+        pass
+    return list(map(brief, lines))
 
 
 def headings(lines: Sequence[bytes]) -> list[EnvelopeHeading | None]:
     """The heading of each line, in order."""
     try:
-        return list(map(_DECODE_HEADING, lines))
+        if all(map(bytes.isascii, lines)):
+            return list(map(_DECODE_HEADING, lines))
     except _REFUSED:
-        return list(map(heading, lines))
+        pass
+    return list(map(heading, lines))

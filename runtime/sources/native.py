@@ -58,7 +58,10 @@ class NativeSource:
         self._followed.discard(session_id)
 
     async def watch(self) -> AsyncIterator[set[str]]:
-        """Ids of sessions whose journal or lock may have changed, in sets, as it happens. Close it to end it."""
+        """Ids of sessions whose journal or lock may have changed, in sets, as it happens; all there are at first.
+
+        Close it to end it.
+        """
         changed: set[str] = set()
         wake = asyncio.Event()
 
@@ -123,13 +126,13 @@ class NativeSource:
         return not known or before != now
 
     async def _rescans(self, tell: Callable[[set[str]], None]) -> None:
+        # the first look tells of all there are, so that none that was made just before can be missed
         seen: dict[str, tuple[_Seen, bool]] = {}
-        first = True
         while True:
             found = await asyncio.to_thread(self._look)
             gone = seen.keys() - found.keys()
-            tell({i for i, now in found.items() if seen.get(i) != now and not first} | set(gone))
-            seen, first = found, False
+            tell({i for i, now in found.items() if seen.get(i) != now} | set(gone))
+            seen = found
             await asyncio.sleep(RESCAN_SECONDS)
 
     def _look(self) -> dict[str, tuple[_Seen, bool]]:

@@ -26,7 +26,7 @@ def test_an_artifact_has_the_digest_of_its_bytes_and_a_path_below_the_session(tm
 
 def test_a_growing_artifact_can_be_read_before_it_is_sealed_and_is_dropped_on_a_fault(tmp_path: Path) -> None:
     store = ArtifactStore(tmp_path, Ids())
-    with pytest.raises(RuntimeError), store.create("output") as growing:
+    with pytest.raises(RuntimeError), store.create("output") as growing:  # noqa: PT012
         growing.write(b"one\n")
         growing.write(b"two\n")
         assert growing.path.read_bytes() == b"one\ntwo\n"

@@ -94,7 +94,7 @@ def test_bytes_that_are_no_record_are_kept_with_the_reason(line: bytes, why: str
     assert isinstance(seen, DamagedLine)
     assert why in seen.reason
     assert (seen.raw, seen.size) == (line, len(line))
-    assert brief(line) is None or b"\xff" in line or b"\xc0" in line or b"\xed" in line
+    assert brief(line) is None
 
 
 def test_one_trailing_carriage_return_and_a_byte_order_mark_are_no_damage() -> None:

@@ -76,7 +76,7 @@ def test_truncation_replacement_and_deletion_are_noticed_and_no_line_comes_twice
         rows += [json.loads(line.raw)["inv"] for line in batch.lines]
         notes += batch.notes
     assert rows == ["i1", "i2", "i3", "i4", "i5", "i6"]
-    assert [n for n in notes if n != "missing"][0] == "truncated"
+    assert next(n for n in notes if n != "missing") == "truncated"
     assert len(notes) >= 3
     reader.close()
 
