@@ -1,7 +1,7 @@
 """Does a process belong to the agent? Read from the process table; what cannot be read counts as yes.
 
 Seen: descent by parent links; the session or process group of an agent's process, also after the parent link is lost;
-the mark INTERLOCK_AGENT in the environment the process was started with; a PID namespace that is not ours.
+a mark (`AGENT_MARKS`) in the environment the process was started with; a PID namespace that is not ours.
 Not seen: a process that the agent had started by somebody else (a cron job, a terminal multiplexer's server), and one that
 has left parent, session and group and scrubbed its environment, unless this host adopts orphans (a child subreaper).
 """
@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-AGENT_MARK = "INTERLOCK_AGENT"
-"""Environment variable that the engine gives to every process of the agent."""
+AGENT_MARKS = ("INTERLOCK_CALL", "INTERLOCK_AGENT")
+"""Environment variables that mark a process of the agent: the engine gives the first to every call, gates the other."""
 _DEEPEST = 4096
 """Parent links followed at most."""
 
@@ -39,7 +39,7 @@ class ProcessTable(Protocol):
         ...
 
     def marked(self, pid: int) -> bool | None:
-        """Whether it was started with `AGENT_MARK`. None: cannot be told."""
+        """Whether it was started with one of `AGENT_MARKS`. None: cannot be told."""
         ...
 
     def foreign(self, pid: int) -> bool | None:
@@ -64,7 +64,7 @@ class ProcTable:
             block = Path(f"/proc/{pid}/environ").read_bytes()
         except OSError:
             return None
-        return any(entry.startswith(AGENT_MARK.encode() + b"=") for entry in block.split(b"\0"))
+        return any(entry.partition(b"=")[0].decode("ascii", "replace") in AGENT_MARKS for entry in block.split(b"\0"))
 
     def foreign(self, pid: int) -> bool | None:
         try:
@@ -130,7 +130,7 @@ class Lineage:
             return "it lives in another process namespace, or that cannot be told"
         marked = self._table.marked(pid)
         if marked is not False:
-            return f"it was started with {AGENT_MARK}" if marked else "its environment cannot be read"
+            return "its environment carries the mark of the agent" if marked else "its environment cannot be read"
         if self._is_known(row.session, row.started) or self._is_known(row.group, row.started):
             return "it is in a session or process group of the agent"
         return "it descends from a process of the agent" if self._descends(pid) else None
