@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-WORDS = (
+WORDS = (  # noqa: SIM905 - reads better as text
     "test module session assert value line error path open read write import return class token retry parse config "
     "worker queue signal buffer stream index cursor offset digest anchor window screen agent folder branch commit"
 ).split()
