@@ -86,7 +86,9 @@ def survey() -> Script:
     wait = call.make("bash", "wait for the warehouse to answer", command="echo waiting; sleep 30", timeout_s=2)
     told = yield ModelTurn(f"Formatting {volume}. I see whether the warehouse answers.", (wait,))
     warehouse = (
-        "was not asked, since I was not allowed to" if refused(told[wait.call_id]) else "did not answer within two seconds"
+        "was not asked, since I was not allowed to"
+        if refused(told[wait.call_id])
+        else "did not answer within two seconds"
     )
     yield ModelTurn(
         f"The shop has three modules and two test files. The price list {listing}. Formatting a volume {volume}. "

@@ -13,8 +13,7 @@ from pathlib import Path
 FILES: dict[str, str] = {
     ".gitignore": "__pycache__/\n",
     "README.md": (
-        "# Shop\n\nPrices, carts and receipts of a very small shop.\n\n"
-        "Run the tests with `python3 -m unittest -v`.\n"
+        "# Shop\n\nPrices, carts and receipts of a very small shop.\n\nRun the tests with `python3 -m unittest -v`.\n"
     ),
     "pyproject.toml": (
         '[project]\nname = "shop"\nversion = "0.3.0"\nrequires-python = ">=3.11"\n\n'
@@ -76,7 +75,7 @@ def receipt(cart: Cart) -> str:
     return "\\n".join(lines)
 ''',
     "tests/__init__.py": "",
-    "tests/test_cart.py": '''import unittest
+    "tests/test_cart.py": """import unittest
 
 from shop.cart import Cart
 from shop.price import Item
@@ -95,8 +94,8 @@ class CartTest(unittest.TestCase):
     def test_count_adds_quantities(self):
         cart = Cart([Item("pen", 120, 2), Item("book", 1500)])
         self.assertEqual(cart.count(), 3)
-''',
-    "tests/test_price.py": '''import unittest
+""",
+    "tests/test_price.py": """import unittest
 
 from shop.price import Item
 
@@ -104,11 +103,14 @@ from shop.price import Item
 class PriceTest(unittest.TestCase):
     def test_discount_rounds_down(self):
         self.assertEqual(Item("pen", 99, 1, 50).cents(), 49)
-''',
+""",
 }
 """Path within the project -> content."""
 
-BUG = ("        return sum(item.cents() for item in self.items[1:])", "        return sum(item.cents() for item in self.items)")
+BUG = (
+    "        return sum(item.cents() for item in self.items[1:])",
+    "        return sum(item.cents() for item in self.items)",
+)
 """The faulty line of shop/cart.py and what it should be."""
 
 TEST_COMMAND = "python3 -m unittest -v"

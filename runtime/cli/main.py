@@ -67,7 +67,7 @@ def _report(error: Exception) -> int:
     show = getattr(error, "show", None)
     if callable(show) and hasattr(error, "exit_code"):  # a usage error of the command line itself
         show(file=sys.stderr)
-        return int(error.exit_code)
+        return int(getattr(error, "exit_code", 2))
     if type(error).__name__ == "Abort":
         print("interlock: stopped", file=sys.stderr)
         return 130

@@ -11,7 +11,9 @@ def register(app: typer.Typer) -> None:
     @app.callback(invoke_without_command=True)
     def screen(
         context: typer.Context,
-        session: str = typer.Option(None, "--session", "-s", help="Open this session at once (its id, or how it begins)."),
+        session: str = typer.Option(
+            None, "--session", "-s", help="Open this session at once (its id, or how it begins)."
+        ),
         version: bool = typer.Option(False, "--version", "-V", help="Print the version and leave."),
     ) -> None:
         """Watch every coding agent live, approve or deny what it asks, browse all that was done.
@@ -24,6 +26,14 @@ def register(app: typer.Typer) -> None:
             print(f"interlock {__version__}")
             raise typer.Exit
         if context.invoked_subcommand is None:
-            from interlock.tui.app import open_screen
+            raise typer.Exit(show_screen(session))
 
-            raise typer.Exit(open_screen(session=session))
+
+def show_screen(session: str | None = None) -> int:
+    """Open the screen, on one session at once if it is named; returns the exit code of the process.
+
+    The one place where the runtime's side knows the screen.
+    """
+    from interlock.tui.app import open_screen
+
+    return open_screen(session=session)

@@ -1,0 +1,57 @@
+"""`interlock sessions`: every session on record, the one that was active last first."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from typing import Any
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def sessions(
+        as_json: bool = typer.Option(False, "--json", help="A JSON list of objects."),
+        limit: int = typer.Option(0, "--limit", "-n", min=0, help="At most so many; 0: all."),
+    ) -> None:
+        """List all sessions, live and past."""
+        from interlock.runtime.journal.place import sessions_home
+        from interlock.runtime.library.catalog import list_sessions
+
+        found = list_sessions(sessions_home())
+        found = found[:limit] if limit else found
+        if as_json:
+            print(json.dumps([_row(summary) for summary in found], ensure_ascii=False))
+            return
+        if not found:
+            print("No sessions yet. 'interlock demo' makes two to look at.")
+            return
+        for summary in found:
+            print(_line(summary))
+
+
+def _row(summary: Any) -> dict[str, Any]:
+    return {**asdict(summary), "path": str(summary.path)}
+
+
+def _line(summary: Any) -> str:
+    from interlock.runtime.cli.asks_command import plain
+
+    age = _age(time.time() - summary.mtime)
+    what = summary.fault or summary.title or summary.last_action
+    counts = f"{'≥' if summary.partial else ''}{summary.calls} calls"
+    if summary.denied:
+        counts += f", {summary.denied} denied"
+    cells = (f"{summary.status:<8}", f"{age:>5}", summary.id, plain(summary.agent), counts, plain(what)[:80])
+    return "  ".join(cells)
+
+
+def _age(seconds: float) -> str:
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{max(0, int(seconds))}s"

@@ -1,0 +1,87 @@
+"""`interlock show ID`: one session, its calls, and what became of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+
+    @app.command()
+    def show(
+        session: str = typer.Argument(help="Id of the session, or how it begins."),
+        as_json: bool = typer.Option(False, "--json", help="One JSON object."),
+    ) -> None:
+        """Show a session: what was asked for, who allowed it, how it ended."""
+        from interlock.runtime.cli.lookup import session_folder
+        from interlock.runtime.library.catalog import summarise
+
+        folder = session_folder(session)
+        summary = summarise(folder / "events.jsonl")
+        calls = list(_calls(folder / "events.jsonl"))
+        head = {**asdict(summary), "path": str(summary.path)}
+        if as_json:
+            print(json.dumps({**head, "calls": calls}, ensure_ascii=False))
+        else:
+            _print(head, calls)
+
+
+def _calls(path: Path) -> Iterator[dict[str, Any]]:
+    """One row a call, in the order of the intents; damaged lines among them."""
+    from interlock.runtime.cli.reading import decoded_lines
+    from interlock.runtime.events.permission import PermissionAnswered
+    from interlock.runtime.events.tool import ToolIntent, ToolObservation
+    from interlock.runtime.events.union import DamagedLine
+    from interlock.runtime.state.story import brief_input
+
+    rows: dict[str, dict[str, Any]] = {}
+    for number, (line, event) in enumerate(decoded_lines(path)):
+        match event:
+            case ToolIntent():
+                rows[event.intent_id] = {
+                    "intentId": event.intent_id,
+                    "tool": event.tool,
+                    "input": brief_input(event.raw_input),
+                    "at": event.ts,
+                    "code": "no_result_recorded",
+                }
+            case PermissionAnswered() if event.intent_id in rows:
+                rows[event.intent_id]["answer"] = event.answer
+                rows[event.intent_id]["by"] = event.by.model_dump(by_alias=True, exclude_none=True)
+            case ToolObservation() if event.intent_id in rows:
+                rows[event.intent_id] |= {
+                    "ok": event.ok,
+                    "phase": event.phase,
+                    "code": event.code,
+                    "summary": event.summary,
+                    "omittedBytes": event.omitted_bytes,
+                    "durationMs": event.metrics.duration_ms,
+                    "waitedMs": event.metrics.waited_ms,
+                }
+            case DamagedLine():
+                rows[f"damaged {number}"] = {"damaged": event.reason, "offset": line.offset}
+            case _:
+                pass
+    yield from rows.values()
+
+
+def _print(head: dict[str, Any], calls: list[dict[str, Any]]) -> None:
+    from interlock.runtime.cli.asks_command import plain
+
+    print(f"{head['id']}   {head['status']} ({head['evidence']})")
+    print(f"{plain(head['agent'])} in {plain(head['cwd'])}   {plain(head['title'])}")
+    for call in calls:
+        if "damaged" in call:
+            print(f"  !  damaged line at byte {call['offset']}: {call['damaged']}")
+            continue
+        sign = "+" if call.get("ok") else ("o" if call.get("phase") == "permission" else "x")
+        answer = f"  {call['answer']} by {call['by'].get('kind')}" if "answer" in call else ""
+        print(f"  {sign}  {call['at'][11:19]}  {plain(call['tool']):<13} {plain(call['input'])}")
+        print(f"        {call['code']}{answer}  {plain(call.get('summary', ''))}")
