@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import socket
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -28,6 +29,8 @@ _log = logging.getLogger(__name__)
 MAX_CONNECTIONS = 128
 """Of the one user that is served."""
 MAX_PER_PROCESS = 32
+_VERDICT_SECONDS = 0.1
+"""For how long a look at a process counts; a bulk answer need not walk the process table for each ask."""
 _ACCEPT_PAUSE = 0.1
 """Seconds to wait after a failed accept (for example no descriptor free)."""
 
@@ -54,6 +57,7 @@ class AskServer:
         self._desk = Desk(broker, listed)
         self._desk.objection = self.objection
         self._announce = announce
+        self._judged: dict[int, tuple[frozenset[int], float, str | None]] = {}
         self._endpoint: Endpoint | None = None
         self._host: discovery.Announcement | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -105,11 +109,21 @@ class AskServer:
     def learn(self, pids: Iterable[int]) -> None:
         """Remember processes of the agent; call it as soon as one is started, so that its orphans are known too."""
         self._lineage.learn(pids)
+        self._judged.clear()
 
     def objection(self, pid: int) -> str | None:
         """Why the process may not answer; None: it may."""
-        self._lineage.learn(self._agent_pids())
-        return self._lineage.objection(pid)
+        agents = frozenset(self._agent_pids())
+        now = time.monotonic()
+        known = self._judged.get(pid)
+        if known is not None and known[0] == agents and now - known[1] < _VERDICT_SECONDS:
+            return known[2]
+        self._lineage.learn(agents)
+        verdict = self._lineage.objection(pid)
+        if len(self._judged) > MAX_CONNECTIONS:
+            self._judged.clear()
+        self._judged[pid] = (agents, now, verdict)
+        return verdict
 
     async def _accept(self, listener: socket.socket) -> None:
         loop = asyncio.get_running_loop()
@@ -141,6 +155,7 @@ class AskServer:
         peer = peer_of(made)
         if peer.uid != own_uid():
             return Fault(ErrorName.NOT_ALLOWED, f"user {peer.uid} is not the user of this host")
+        self._judged.pop(peer.pid, None)  # the number may have been given to another process since
         objection = self.objection(peer.pid)
         if objection is not None:
             return Fault(ErrorName.NOT_ALLOWED, f"process {peer.pid} may not connect: {objection}")
