@@ -65,15 +65,16 @@ class EvidenceFold:
 
     last: dict[str, Verification] = field(default_factory=dict)
     """Goal -> its last check."""
-    changed_after: bool = False
+    stale: set[str] = field(default_factory=set)
+    """Goals whose last check is older than the last change of a file."""
 
     def add(self, event: AnyEvent) -> None:
         """Take one event."""
         if isinstance(event, Verification):
             self.last[event.goal] = event
-            self.changed_after = False
+            self.stale.discard(event.goal)
         elif isinstance(event, ToolObservation) and any(e.kind.startswith("file.") for e in event.side_effects):
-            self.changed_after = True
+            self.stale.update(self.last)
 
     def evidence(self, workspace_digest: str = "") -> Evidence:
         """The verdict now. `workspace_digest`: the files as they are; "" if that was not looked at."""
@@ -84,7 +85,7 @@ class EvidenceFold:
         if not all(check.passed for check in checks):
             return Evidence(verdict="failed", observation_ids=ids)
         moved = workspace_digest and any(check.workspace_digest != workspace_digest for check in checks)
-        return Evidence(verdict="stale" if self.changed_after or moved else "passed", observation_ids=ids)
+        return Evidence(verdict="stale" if self.stale or moved else "passed", observation_ids=ids)
 
 
 def verdict(events: Iterable[AnyEvent], workspace_digest: str = "") -> Evidence:

@@ -25,7 +25,8 @@ from interlock.runtime.journal.writer import JournalWriter
 from interlock.runtime.sources.follower import SessionFollower
 
 _spec = importlib.util.spec_from_file_location("interlock_gen_events", Path(__file__).with_name("gen_events.py"))
-assert _spec is not None and _spec.loader is not None
+assert _spec is not None
+assert _spec.loader is not None
 gen_events = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(gen_events)
 
@@ -37,11 +38,18 @@ from pathlib import Path
 from interlock.runtime.journal.columns import build
 from interlock.runtime.sources.follower import SessionFollower
 folder = Path(sys.argv[1])
+def peak() -> int:
+    # ru_maxrss begins at the size of the process that started this one; VmHWM begins anew
+    try:
+        status = open("/proc/self/status").read()
+        return int(status.split("VmHWM:")[1].split()[0]) * 1024
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 began = time.perf_counter()
 follower = SessionFollower(folder)
 lines = follower.tail()
 first = time.perf_counter() - began
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 cpu = time.process_time()
 if sys.argv[2] == "fold":
     while follower.poll(1 << 19).more:
@@ -52,8 +60,7 @@ else:
         pass
     rows = len(columns)
 cpu = time.process_time() - cpu
-growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-print(first, cpu, rows, growth * (1 if sys.platform == "darwin" else 1024))
+print(first, cpu, rows, peak() - before)
 """
 
 

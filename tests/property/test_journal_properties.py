@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import example, given, settings
@@ -85,7 +86,7 @@ def test_any_chunking_of_the_writes_gives_the_same_lines_and_folds(
         reader, live, got = TailReader(path), SessionFollower(folder), []
         points = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
         with open(path, "ab", buffering=0) as file:
-            for start, end in zip(points, points[1:], strict=False):
+            for start, end in pairwise(points):
                 file.write(data[start:end])
                 got += [(line.offset, line.raw) for line in reader.read().lines]
                 live.poll()

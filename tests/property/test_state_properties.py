@@ -10,11 +10,12 @@ from interlock.runtime.journal.envelope import EnvelopeBrief, EnvelopeUsage
 from interlock.runtime.state.session import SessionState, status_of
 from interlock.runtime.state.timeline import Timeline
 
-TYPES = st.sampled_from(
+_NAMES = (
     "session.started session.ended message.user model.request model.response tool.intent tool.permission "
     "tool.permission.answered tool.permission.closed tool.scheduled tool.invocation.started "
-    "tool.invocation.completed tool.observation verification context.pruned other".split()  # noqa: SIM905
+    "tool.invocation.completed tool.observation verification context.pruned other"
 )
+TYPES = st.sampled_from(_NAMES.split())
 NUMBER = st.integers(0, 4)
 EVENTS = st.lists(
     st.builds(

@@ -189,13 +189,18 @@ from interlock.runtime.journal.columns import build
 from interlock.runtime.journal.tail import TailReader, read_line_at
 from interlock.runtime.sources.follower import SessionFollower
 folder = Path(sys.argv[1])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def peak() -> int:
+    # ru_maxrss begins at the size of the process that started this one; VmHWM begins anew
+    try:
+        status = open("/proc/self/status").read()
+        return int(status.split("VmHWM:")[1].split()[0]) * 1024
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 follower = SessionFollower(folder)
 follower.catch_up()
 read_line_at(folder / "events.jsonl", follower.damage[0].offset)
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-scale = 1 if sys.platform == "darwin" else 1024
-print((after - before) * scale, follower.tally.lines, follower.damage[0].size, follower.damage[0].reason)
+print(peak() - before, follower.tally.lines, follower.damage[0].size, follower.damage[0].reason)
 """
 
 
