@@ -57,7 +57,7 @@ def parse(line: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise Fault(ErrorName.INVALID_UTF8, f"invalid UTF-8 at byte {error.start}", offset=error.start) from None
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        return _DECODER.decode(text)
     except RecursionError:
         raise Fault(ErrorName.PARSE, "the JSON is nested too deeply") from None
     except ValueError as error:
@@ -76,10 +76,15 @@ def _constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+# made once: json.dumps and json.loads with options build a new coder at every call
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 def text_of(value: Any) -> str:
     """JSON text of a value: lone surrogates become U+FFFD and non-finite numbers null, as in the journal."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _ENCODER.encode(value)
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"))
     return _LONE_SURROGATE.sub("\ufffd", text)

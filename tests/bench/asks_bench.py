@@ -37,6 +37,7 @@ async def measure(folder: Path) -> list[tuple[str, str, str]]:
     broker = Broker(lambda event, durable: event.model_copy(update={"session": "s1"}))
     async with AskServer(broker) as server, await AskClient.connect(server.path) as client:
         visible, answered = await travel(broker, client)
+        await client.close()
         together = await crowd(broker, server.path)
     echo = await asyncio.to_thread(echo_round_trip, folder / "echo.sock")
     return [
