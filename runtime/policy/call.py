@@ -1,0 +1,91 @@
+"""What is put before the policy, and its one look at the machine.
+
+Promises: pure data; a `World` answers about paths and nothing else, so that the same decision can be made about a
+machine that exists only in a test.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Kind = Literal["file", "folder", "link", "other", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call as it would run."""
+
+    tool: str
+    input: Mapping[str, object]
+    cwd: str
+    workspace: tuple[str, ...]
+    """The roots that the session may work in."""
+    home: str
+    risks: frozenset[str] = frozenset()
+    read_only: bool = False
+    agent: str = ""
+    protected: tuple[str, ...] = ()
+    """Folders of our own: state, configuration, sockets. Always denied from the agent's side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Where a path really leads."""
+
+    path: str
+    """Real path, through the links of the deepest ancestor that exists."""
+    exists: bool
+    kind: Kind
+    links: int = 1
+    """Names of the file; over 1: another name of it may lie elsewhere."""
+    error: str | None = None
+    """Why it could not be looked at."""
+
+
+class World(Protocol):
+    """The machine, as far as a decision needs it."""
+
+    @property
+    def case_insensitive(self) -> bool:
+        """Whether the file system takes `.GIT` for `.git`."""
+        ...
+
+    def resolve(self, path: str) -> Resolved:
+        """Where an absolute path leads. Never raises."""
+        ...
+
+
+@dataclass(slots=True)
+class MemoryWorld:
+    """A machine that is only told of: links and kinds by absolute path."""
+
+    links: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    names: Mapping[str, int] = field(default_factory=dict)
+    case_insensitive: bool = False
+
+    def resolve(self, path: str) -> Resolved:
+        """Follow the links of every component, at most 40 of them."""
+        todo, real, hops = [p for p in path.split("/") if p], "/", 0
+        while todo:
+            part = todo.pop(0)
+            if part == ".":
+                continue
+            if part == "..":
+                real = posixpath.dirname(real)
+                continue
+            here = posixpath.join(real, part)
+            target = self.links.get(here)
+            if target is None:
+                real = here
+                continue
+            hops += 1
+            if hops > 40:
+                return Resolved(here, False, "link", error="too many links")
+            todo = [p for p in target.split("/") if p] + todo
+            real = "/" if target.startswith("/") else real
+        kind = self.kinds.get(real, "missing")
+        return Resolved(real, kind != "missing", kind, self.names.get(real, 1))

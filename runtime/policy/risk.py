@@ -1,0 +1,87 @@
+"""What could go wrong with a call, in words for a person. States facts; guesses nothing. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from typing import Protocol
+
+from interlock.runtime.policy.call import Call
+from interlock.runtime.policy.path import PathFact
+
+RUNS_PROJECT_CODE = frozenset(
+    (
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "npx",
+        "make",
+        "cargo",
+        "go",
+        "mvn",
+        "gradle",
+        "pip",
+        "pip3",
+        "poetry",
+        "uv",
+        "tox",
+        "nox",
+        "pytest",
+        "jest",
+        "vitest",
+        "composer",
+        "bundle",
+        "rake",
+        "python",
+        "python3",
+        "node",
+        "ruby",
+        "perl",
+        "php",
+        "deno",
+        "dotnet",
+        "swift",
+        "cmake",
+        "ninja",
+        "just",
+        "task",
+        "docker",
+    )
+)
+
+
+class PartLike(Protocol):
+    """What is needed of a part."""
+
+    @property
+    def program(self) -> str: ...
+    @property
+    def network(self) -> bool: ...
+    @property
+    def understood(self) -> bool: ...
+
+
+def risks_of(call: Call, parts: Sequence[PartLike], paths: Sequence[PathFact]) -> tuple[str, ...]:
+    """One short sentence a risk, the gravest first."""
+    found: list[str] = []
+    for fact in paths:
+        if fact.guard:
+            found.append(f"{fact.use}s {fact.written}: {fact.guard}")
+        elif not fact.inside:
+            found.append(f"{fact.use}s outside the workspace: {fact.resolved}")
+    if any(not part.understood for part in parts):
+        found.append("a part of it is known only when it runs")
+    names = list(dict.fromkeys(posixpath.basename(part.program) for part in parts if part.program))
+    if names:
+        found.append(f"runs {', '.join(names)}")
+    code = [name for name in names if name in RUNS_PROJECT_CODE]
+    if code:
+        found.append(f"{code[0]} runs code of the project: scripts, tests, hooks")
+    if any(part.network for part in parts):
+        found.append("uses the network")
+    writes = [fact for fact in paths if fact.use == "write" and fact.inside and not fact.guard]
+    if writes:
+        names_written = ", ".join(fact.written for fact in writes[:5])
+        found.append(f"writes {names_written}{' and more' if len(writes) > 5 else ''}")
+    return tuple(dict.fromkeys(found))
