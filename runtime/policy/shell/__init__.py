@@ -1,4 +1,5 @@
-from interlock.runtime.policy.shell.classify import effects, is_read_only
+from interlock.runtime.policy.shell.classify import is_read_only, is_wrapper
+from interlock.runtime.policy.shell.effect import effects
 from interlock.runtime.policy.shell.model import Effects, ReadOnlyVerdict, Redirect, ShellFacts, SimpleCommand
 from interlock.runtime.policy.shell.parse import parse_command
 
@@ -10,5 +11,6 @@ __all__ = [
     "SimpleCommand",
     "effects",
     "is_read_only",
+    "is_wrapper",
     "parse_command",
 ]

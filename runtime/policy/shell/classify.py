@@ -5,19 +5,207 @@ Promises: a program, an option or a form that no table lists is not read-only. T
 
 from __future__ import annotations
 
-from interlock.runtime.policy.shell.model import Effects, ReadOnlyVerdict, SimpleCommand
+from collections.abc import Callable, Sequence
+
+from interlock.runtime.policy.shell.model import ReadOnlyVerdict, SimpleCommand
+from interlock.runtime.policy.shell.programs.form import Form
+from interlock.runtime.policy.shell.programs.git import git_verdict
+from interlock.runtime.policy.shell.programs.system import SYSTEM, find_verdict, printf_verdict, test_verdict
+from interlock.runtime.policy.shell.programs.text import TEXT
+from interlock.runtime.policy.shell.wrapper import TRANSPARENT, WRAPPERS
+
+FORMS: dict[str, Form] = {**TEXT, **SYSTEM}
+"""Every program with a table of read-only options."""
+
+_OWN: dict[str, Callable[[Sequence[str]], str]] = {
+    "git": git_verdict,
+    "find": find_verdict,
+    "test": test_verdict,
+    "[": test_verdict,
+    "printf": printf_verdict,
+}
+_FOLDERS = ("/bin/", "/usr/bin/")
+_VERSION_ONLY = frozenset(
+    [
+        "python",
+        "python3",
+        "node",
+        "npm",
+        "pip",
+        "pip3",
+        "cargo",
+        "rustc",
+        "go",
+        "java",
+        "javac",
+        "ruby",
+        "perl",
+        "php",
+        "gcc",
+        "g++",
+        "clang",
+        "make",
+        "cmake",
+        "tsc",
+        "deno",
+        "bun",
+        "uv",
+        "docker",
+        "kubectl",
+        "terraform",
+        "gh",
+        "npx",
+        "yarn",
+        "pnpm",
+        "ruff",
+        "pytest",
+        "mypy",
+        "eslint",
+        "prettier",
+        "bash",
+        "zsh",
+        "sh",
+        "tmux",
+        "vim",
+        "nvim",
+        "curl",
+        "wget",
+        "ssh",
+    ]
+)
+_HARMLESS_VARIABLES = frozenset(
+    [
+        "LC_ALL",
+        "LC_COLLATE",
+        "LC_CTYPE",
+        "LC_MESSAGES",
+        "LC_NUMERIC",
+        "LC_TIME",
+        "LANG",
+        "TZ",
+        "NO_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "FORCE_COLOR",
+        "COLUMNS",
+        "LINES",
+        "TERM",
+        "GIT_OPTIONAL_LOCKS",
+        "GIT_TERMINAL_PROMPT",
+        "CI",
+    ]
+)
+_SHELL_CODE = frozenset({"sh", "bash", "dash", "zsh"})
 
 
 def is_read_only(command: SimpleCommand) -> ReadOnlyVerdict:
     """Whether `command` only reads."""
+    why = _against(command)
+    return ReadOnlyVerdict(not why, why)
+
+
+def is_wrapper(command: SimpleCommand) -> bool:
+    """Whether `command` does nothing itself: what it does is done by the nested commands listed after it."""
+    return command.understood and _wraps(program_name(command.program), command.argv[1:])
+
+
+def program_name(program: str) -> str:
+    """The program without a system folder; a path elsewhere stays, because another file of that name may lie there."""
+    for folder in _FOLDERS:
+        if program.startswith(folder) and "/" not in program[len(folder) :]:
+            return program[len(folder) :]
+    return program
+
+
+def _against(command: SimpleCommand) -> str:
+
     if not command.understood:
-        return ReadOnlyVerdict(False, command.notes[0] if command.notes else "not understood")
-    if command.program in ("ls", "cat", "echo") and not command.redirects and not command.assignments:
-        return ReadOnlyVerdict(True)
-    return ReadOnlyVerdict(False, f"{command.program or 'an assignment'} is not listed as reading only")
+        return command.notes[0] if command.notes else "it is not understood"
+    if why := _redirects(command) or _variables(command):
+        return why
+    if not command.program:
+        return "" if command.redirects and not command.assignments else "an assignment changes the shell"
+    name, args = program_name(command.program), command.argv[1:]
+    if why := _patterns(name, command):
+        return why
+    return _program(name, args)
 
 
-def effects(command: SimpleCommand) -> Effects:
-    """What `command` touches."""
-    writes = tuple(r.target or "<any>" for r in command.redirects if r.writes)
-    return Effects(writes=writes)
+def _redirects(command: SimpleCommand) -> str:
+    for redirect in command.redirects:
+        if redirect.target is None and redirect.operator not in ("<<", "<<<"):
+            return "a redirect goes where only run time tells"
+        if redirect.writes and redirect.target not in ("/dev/null", "/dev/stdout", "/dev/stderr"):
+            return f"it writes {redirect.target}"
+        if redirect.operator in ("<", "<>") and (redirect.target or "").startswith(("/dev/tcp/", "/dev/udp/")):
+            return "the shell opens a network connection for this path"
+    return ""
+
+
+def _variables(command: SimpleCommand) -> str:
+    for name, _ in command.assignments:
+        if name not in _HARMLESS_VARIABLES:
+            return f"the variable {name} is set for it"
+    return ""
+
+
+def _patterns(name: str, command: SimpleCommand) -> str:
+    """A pattern that begins a word may become an option where a file has such a name."""
+    form = FORMS.get(name)
+    dashes = command.argv.index("--") if "--" in command.argv else len(command.argv)
+    for i in command.globs:
+        if command.argv[i][:1] in "*?[" and i < dashes and not (form and form.globs and name not in _OWN):
+            return "a pattern may become an option"
+    return ""
+
+
+def _program(name: str, args: Sequence[str]) -> str:
+    if name in _VERSION_ONLY and list(args) in (["--version"], ["-V"], ["--help"]):
+        return ""
+    if own := _OWN.get(name):
+        return own(args)
+    if form := FORMS.get(name):
+        why = form.verdict(args)
+        if not why or name != "env":
+            return why
+    if name == "command" and args[:1] in (("-v",), ("-V",)):
+        return "" if len(args) > 1 else "an operand is missing"
+    if _wraps(name, args):
+        return ""
+    return f"{name} is not listed as reading only"
+
+
+def _wraps(name: str, args: Sequence[str]) -> bool:
+    if name in _SHELL_CODE or program_name(name) in _SHELL_CODE:
+        return _shell_wraps(args)
+    if name not in TRANSPARENT:
+        return False
+    listed = TRANSPARENT[name].split()
+    skip = WRAPPERS[name].skip if name in WRAPPERS else 0
+    values = WRAPPERS[name].short if name in WRAPPERS else "nPLdIs"
+    at = 0
+    while at < len(args) and args[at].startswith("-") and args[at] != "--":
+        option = args[at].partition("=")[0]
+        short = option[:2] if not option.startswith("--") else option
+        if option not in listed and short not in listed:
+            return False
+        at += 2 if len(option) == 2 and option[1] in values and "=" not in args[at] else 1
+    if name == "env" and any("=" in a for a in args[at : at + 1]):
+        return False
+    return at + skip < len(args)
+
+
+def _shell_wraps(args: Sequence[str]) -> bool:
+    """`sh -c CODE`, `bash -lc CODE`, `bash -euo pipefail -c CODE`: no file is read but the user's own profile."""
+    at, code = 0, False
+    while at < len(args) and args[at].startswith("-"):
+        letters = args[at][1:]
+        if not letters or not set(letters) <= set("cleux" + "o"):
+            return False
+        code = code or "c" in letters
+        if "o" in letters:
+            if args[at + 1 : at + 2] not in (["pipefail"], ("pipefail",), ["errexit"], ("errexit",)):
+                return False
+            at += 1
+        at += 1
+    return code and at < len(args)

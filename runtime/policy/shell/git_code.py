@@ -80,9 +80,15 @@ _CODE_OPTIONS: dict[str, str] = {
     "merge-index": "",
 }
 _LETTER_VALUES: dict[str, str] = {
-    "clone": "obcuj", "grep": "efmABCO", "rebase": "xsXC", "difftool": "xt", "filter-branch": "df", "fetch": "jo", "push": "o",
+    "clone": "obcuj",
+    "grep": "efmABCO",
+    "rebase": "xsXC",
+    "difftool": "xt",
+    "filter-branch": "df",
+    "fetch": "jo",
+    "push": "o",
     "instaweb": "bdpm",
-}  # fmt: skip
+}
 
 
 def unwrap_git(frame: Frame, state: State, walk: Walk) -> None:

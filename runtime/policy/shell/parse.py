@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from interlock.runtime.policy.shell.budget import MAX_SIZE, Budget
+from interlock.runtime.policy.shell.coarse import coarse_commands
 from interlock.runtime.policy.shell.grammar import Grammar
-from interlock.runtime.policy.shell.model import ShellFacts
+from interlock.runtime.policy.shell.model import ShellFacts, SimpleCommand
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.syntax import CapReachedError, Pipeline, Sequence, ShellSyntaxError
 from interlock.runtime.policy.shell.unwrap import unwrap
 from interlock.runtime.policy.shell.walk import Walk
+
+_SALVAGE_STEPS = 3_000
+_COARSE_SIZE = 2_000_000
+"""Characters that the coarse reading looks at, from both ends."""
 
 
 def parse_command(
@@ -24,30 +29,45 @@ def parse_command(
 
     `clock` (seconds) adds the time cap to the caps of depth, size and work.
     """
-    budget = Budget(clock)
-    walk = Walk(budget, source, unwrap)
+    walk = Walk(Budget(clock), source, unwrap)
+    text = _readable(source, walk)
     operators: tuple[str, ...] = ()
     try:
-        operators = _read(source, walk, State(home, cwd), budget)
+        operators = _read(text[:MAX_SIZE], walk, State(home, cwd))
     except CapReachedError as error:
         walk.note(str(error))
+        if not str(error).startswith("nested"):
+            _list_coarsely(text[:MAX_SIZE], 0, walk)
     except RecursionError:
         walk.note("nested too deeply")
+    if len(text) > MAX_SIZE:
+        walk.note(f"longer than {MAX_SIZE} characters")
+        _list_coarsely(text[MAX_SIZE:], MAX_SIZE, walk)
     understood = not walk.notes and all(c.understood for c in walk.commands)
     return ShellFacts(tuple(walk.commands), understood, tuple(walk.notes), operators)
 
 
-def _read(source: str, walk: Walk, state: State, budget: Budget) -> tuple[str, ...]:
-    if len(source) > MAX_SIZE:
-        walk.note(f"longer than {MAX_SIZE} characters")
-        source = source[:MAX_SIZE]
-    reader = Grammar(source, budget)
+def _readable(source: str, walk: Walk) -> str:
+    """The text without what no shell could be given."""
+    if "\0" in source:
+        walk.note("there is a NUL in the text")
+        source = source.replace("\0", "")
+    if any("\ud800" <= c <= "\udfff" for c in source) if not source.isascii() else False:
+        walk.note("there is a broken character in the text")
+        source = source.encode("utf-8", "replace").decode("utf-8")
+    return source
+
+
+def _read(source: str, walk: Walk, state: State) -> tuple[str, ...]:
+    reader = Grammar(source, walk.budget)
     try:
         found = reader.whole()
     except (ShellSyntaxError, CapReachedError) as error:
         walk.note(str(error))
-        walk.budget = Budget()
+        walk.budget = Budget(steps=_SALVAGE_STEPS)
         walk.salvage(reader, state)
+        if not str(error).startswith("nested"):
+            _list_coarsely(source, 0, walk)
         return ()
     for doubt in reader.doubts:
         walk.note(doubt)
@@ -55,6 +75,19 @@ def _read(source: str, walk: Walk, state: State, budget: Budget) -> tuple[str, .
         walk.note("there is no command in the text")
     walk.sequence(found, state)
     return _operators(found)
+
+
+def _list_coarsely(text: str, offset: int, walk: Walk) -> None:
+    seen: set[tuple[str, ...]] = {c.argv for c in walk.commands}
+    programs = {c.program for c in walk.commands}
+    for command in coarse_commands(text[:_COARSE_SIZE], offset, why="read only coarsely, over a limit"):
+        if command.argv not in seen and not _tail_of(command, programs):
+            walk.commands.append(command)
+
+
+def _tail_of(command: SimpleCommand, programs: set[str]) -> bool:
+    # one long word cut in two is no second program
+    return len(command.argv) == 1 and len(command.program) > 255 and bool(programs)
 
 
 def _operators(found: Sequence) -> tuple[str, ...]:

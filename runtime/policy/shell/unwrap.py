@@ -47,9 +47,22 @@ SHELLS = frozenset(
     ]
 )
 _SHELL_SPEC = Spec("oO", frozenset({"rcfile", "init-file", "command", "init-command"}), stop_at_operand=True)
-_ENV_SPEC = Spec("uCSa", frozenset({"unset", "chdir", "split-string", "argv0"}), frozenset(
-    ["ignore-environment", "null", "block-signal", "default-signal", "ignore-signal", "list-signal-handling", "debug"]
-), stop_at_operand=True)  # fmt: skip
+_ENV_SPEC = Spec(
+    "uCSa",
+    frozenset({"unset", "chdir", "split-string", "argv0"}),
+    frozenset(
+        [
+            "ignore-environment",
+            "null",
+            "block-signal",
+            "default-signal",
+            "ignore-signal",
+            "list-signal-handling",
+            "debug",
+        ]
+    ),
+    stop_at_operand=True,
+)
 _XARGS_SPEC = Spec(
     "aEIdLnPsJR",
     frozenset(["arg-file", "delimiter", "max-chars", "max-procs", "max-args", "process-slot-var"]),
@@ -327,9 +340,10 @@ def _socat(frame: Frame, state: State, walk: Walk) -> None:
 
 
 def _loader(frame: Frame, state: State, walk: Walk) -> None:
-    reading = read_options([f.value for f in frame.args], Spec(
-        "", frozenset({"library-path", "preload", "audit", "argv0", "inhibit-rpath"}), stop_at_operand=True
-    ))  # fmt: skip
+    reading = read_options(
+        [f.value for f in frame.args],
+        Spec("", frozenset({"library-path", "preload", "audit", "argv0", "inhibit-rpath"}), stop_at_operand=True),
+    )
     if reading.operands:
         walk.run(frame.inner([frame.args[i] for i in reading.operands]), state, "loader")
 

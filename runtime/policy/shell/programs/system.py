@@ -1,0 +1,218 @@
+"""Programs that look at files, folders, the machine and the shell itself.
+
+Promises: as `text`. `cd`, `pushd` and `popd` count as reading: what they change is followed by `walk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from interlock.runtime.policy.shell.option import Reading
+from interlock.runtime.policy.shell.programs.form import Form, form
+
+_FIND_TESTS = frozenset(
+    [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-wholename",
+        "-iwholename",
+        "-regex",
+        "-iregex",
+        "-lname",
+        "-ilname",
+        "-type",
+        "-xtype",
+        "-maxdepth",
+        "-mindepth",
+        "-size",
+        "-mtime",
+        "-atime",
+        "-ctime",
+        "-mmin",
+        "-amin",
+        "-cmin",
+        "-newer",
+        "-anewer",
+        "-cnewer",
+        "-newermt",
+        "-newerat",
+        "-newerct",
+        "-newerBt",
+        "-perm",
+        "-user",
+        "-group",
+        "-uid",
+        "-gid",
+        "-links",
+        "-inum",
+        "-samefile",
+        "-fstype",
+        "-used",
+        "-regextype",
+        "-printf",
+        "-context",
+        "-D",
+    ]
+)
+_FIND_FLAGS = frozenset(
+    [
+        "-not",
+        "!",
+        "-a",
+        "-and",
+        "-o",
+        "-or",
+        "(",
+        ")",
+        ",",
+        "-print",
+        "-print0",
+        "-ls",
+        "-prune",
+        "-quit",
+        "-depth",
+        "-d",
+        "-xdev",
+        "-mount",
+        "-follow",
+        "-empty",
+        "-readable",
+        "-writable",
+        "-executable",
+        "-nouser",
+        "-nogroup",
+        "-true",
+        "-false",
+        "-daystart",
+        "-noleaf",
+        "-warn",
+        "-nowarn",
+        "-ignore_readdir_race",
+        "-noignore_readdir_race",
+        "-H",
+        "-L",
+        "-P",
+        "-O0",
+        "-O1",
+        "-O2",
+        "-O3",
+        "-help",
+        "-version",
+        "--help",
+        "--version",
+        "-E",
+        "-X",
+        "-s",
+        "-x",
+    ]
+)
+
+
+def find_verdict(args: Sequence[str]) -> str:
+    """The reason against a find expression, or empty."""
+    at, expression = 0, False
+    while at < len(args):
+        word = args[at]
+        if word in _FIND_TESTS:
+            at, expression = at + 1, True
+        elif word in _FIND_FLAGS:
+            expression = expression or word not in ("-H", "-L", "-P")
+        elif word.startswith(("-", "(", ")", "!")) or (expression and word):
+            return f"the find word {word} is not listed as reading only"
+        at += 1
+    return ""
+
+
+def find_paths(args: Sequence[str]) -> tuple[str, ...]:
+    """The places where find begins."""
+    paths: list[str] = []
+    for word in args:
+        if word in ("-H", "-L", "-P"):
+            continue
+        if word.startswith(("-", "(", "!")):
+            break
+        paths.append(word)
+    return tuple(paths) or (".",)
+
+
+def _hostname(reading: Reading, args: Sequence[str]) -> str:
+    return "an operand sets the name" if reading.operands else ""
+
+
+def test_verdict(args: Sequence[str]) -> str:
+    """`test` and `[`: `-v` and `-R` evaluate subscripts, arithmetic operands must be numbers."""
+    for i, word in enumerate(args):
+        if word in ("-v", "-R"):
+            return "test -v can run code in a subscript"
+        if word in ("-eq", "-ne", "-lt", "-le", "-gt", "-ge"):
+            near = [*args[i - 1 : i], *args[i + 1 : i + 2]]
+            if not all(x.lstrip("-").isdigit() for x in near):
+                return "an arithmetic operand is not a number"
+    return ""
+
+
+def printf_verdict(args: Sequence[str]) -> str:
+    """`printf -v` assigns."""
+    return "printf -v sets a variable" if args and args[0].startswith("-") and args[0] != "--" else ""
+
+
+SYSTEM: dict[str, Form] = {
+    "ls": form(
+        "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1@eOTWw", "ITw",
+        "all almost-all author escape ignore-backups directory classify file-type no-group human-readable si dereference "
+        "dereference-command-line dereference-command-line-symlink-to-dir inode kibibytes literal numeric-uid-gid quote-name "
+        "reverse recursive size context zero color full-time group-directories-first hyperlink hide-control-chars "
+        "show-control-chars",
+        "block-size format hide ignore indicator-style quoting-style sort time time-style tabsize width", default=".",
+    ),
+    "dir": form("alhrtR1A", default="."), "vdir": form("alhrtR1A", default="."),
+    "tree": form("adfilxNqQpsughDtcUrvFCnAS", "LPI", "dirsfirst filesfirst noreport gitignore prune si inodes device matchdirs "
+                 "ignore-case sort du timefmt", "filelimit charset", bad="fromfile output", globs=False, default="."),
+    "pwd": form("LP", reads="none"),
+    "cd": form("LPe@", reads="none"), "pushd": form("n", reads="none"), "popd": form("n", reads="none"), "dirs": form("lpv", reads="none"),
+    "stat": form("Lftxq", "c", "dereference file-system terse", "format printf cached"),
+    "file": form("bhikLNrsvz0dEpSZ", "eFmPf", "brief mime mime-type mime-encoding keep-going dereference no-dereference raw "
+                 "special-files print0 apple extension no-pad", "exclude separator", bad="compile preserve-date uncompress "
+                 "uncompress-noreport no-sandbox files-from magic-file"),
+    "du": form("aAbchHklLmPsSx0DgnI", "dBtX", "all apparent-size bytes total dereference human-readable si count-links summarize "
+               "one-file-system null separate-dirs inodes time no-dereference dereference-args", "max-depth block-size threshold "
+               "exclude time-style", bad="files0-from exclude-from", default="."),
+    "df": form("aBhHiklPTtx", "B", "all human-readable si inodes local portability print-type total", "block-size type exclude-type "
+               "output", bad="sync no-sync"),
+    "realpath": form("eEmLPqsz", "", "canonicalize-existing canonicalize-missing logical physical quiet strip no-symlinks zero",
+                     "relative-to relative-base"),
+    "readlink": form("femnqsvz", "", "canonicalize canonicalize-existing canonicalize-missing no-newline quiet silent verbose zero"),
+    "pathchk": form("pP", reads="none"), "namei": form("xmolv", "", "long modes owners vertical nosymlinks"),
+    "getfacl": form("acesRLPtpn"), "lsattr": form("RVadlpv", default="."),
+    "which": form("as", "", "all", reads="none"), "type": form("aftpP", reads="none"), "whereis": form("bmsul", reads="none"),
+    "uname": form("asnrvmpio", "", "all kernel-name nodename kernel-release kernel-version machine processor hardware-platform "
+                  "operating-system", reads="none"),
+    "hostname": form("adfisAI", "", reads="none", check=_hostname), "whoami": form(reads="none"), "id": form("agGnruzZ", "", "user group groups name real zero", reads="none"),
+    "groups": form(reads="none"), "users": form(reads="none", most=0), "who": form("abdHlmpqrstTu", reads="none", most=0),
+    "w": form("hsfiou", reads="none"), "uptime": form("ps", "", "pretty since", reads="none"), "arch": form(reads="none", most=0),
+    "nproc": form("", "", "all", "ignore", reads="none"), "getconf": form("a", reads="none"), "locale": form("amck", reads="none"),
+    "lsb_release": form("aidrcs", reads="none"), "sw_vers": form("", "", "productName productVersion buildVersion", reads="none"),
+    "free": form("bkmghwtlv", "c", "bytes kibi mebi gibi human si wide total", reads="none"),
+    "ps": form("aAdefFHjlLMmNrTuvVwxXyZS", "opCugGtUOkq", "forest headers no-headers", "pid ppid user group sort format cols width",
+               reads="none"),
+    "pgrep": form("lafnoxcviLAq", "dgGPstuUF", "list-name list-full full newest oldest exact count inverse", "parent user", reads="none"),
+    "pstree": form("aAcghlnpsStTuUZ", "H", reads="none"), "pidof": form("sxz", "o", reads="none"),
+    "lscpu": form("abcepxJy", reads="none"), "lsmem": form("abJnPr", reads="none"),
+    "lspci": form("nvkmDtqx", "sd", reads="none"), "lsusb": form("vt", "sdD", reads="none"), "lsmod": form(reads="none"),
+    "vmstat": form("afmnsdDwt", reads="none"), "iostat": form("cdhkmNtxyz", reads="none"), "mount": form("l", reads="none", most=0),
+    "findmnt": form("abCDeFfhiJlkmnPrsu", "oNtST", reads="none"), "swapon": form("s", "", "show", reads="none", most=0),
+    "env": form("0", "", "null", reads="none", most=0), "printenv": form("0", "", "null", reads="none"),
+    "test": form(), "[": form(), "printf": form(reads="none"), "help": form("dms", reads="none"),
+    "exit": form(reads="none"), "return": form(reads="none"), "break": form(reads="none"), "continue": form(reads="none"),
+    "wait": form("fn", reads="none"), "times": form(reads="none", most=0), "jobs": form("lnprs", reads="none"),
+    "shift": form(reads="none"), "tput": form("", "T", reads="none"), "infocmp": form("1CLIdc", reads="none"),
+    "tsc-version": form(), "ldconfig": form("p", reads="none", most=0), "getent": form("i", "s", reads="none"),
+    "lsof": form("anPlRbtUV", "pucidF", reads="none"), "sha3sum": form("b", "a"),
+}  # fmt: skip
+"""Program -> the form in which it only reads."""
+
+for _unsure in ("tsc-version", "sha3sum", "lsof", "swapon", "iostat", "infocmp", "shift", "help"):
+    # kept out: writes caches, opens sockets, or is not the same program everywhere
+    del SYSTEM[_unsure]
