@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from interlock.runtime.asks.broker import Broker
+from interlock.runtime.asks.protocol import SessionInfo
 from interlock.runtime.asks.server import AskServer
 from interlock.runtime.engine.manifest import FILE_NAME, Manifest, load_manifest
 from interlock.runtime.engine.pipeline import Pipeline
@@ -103,7 +104,7 @@ class RuntimeSession:
             visibility=visibility or Visibility(),
             secrets=secrets_of(host),
         )
-        listening = AskServer(broker, journal.session) if server else None
+        listening = _server(setting, title) if server else None
         session = cls(setting, listening)
         try:
             journal.append(_first_event(setting, who, title, model, parent), durable=True)
@@ -219,6 +220,18 @@ def _context(workspace: Workspace, journal: JournalWriter, host: Mapping[str, st
         artifact_folder=str(journal.folder / "artifacts"),
         host=host,
     )
+
+
+def _server(setting: Setting, title: str | None) -> AskServer:
+    journal = setting.journal
+    info = SessionInfo(
+        id=journal.session,
+        agent=setting.agent,
+        title=title or "",
+        cwd=setting.context.workspace.home,
+        journal=str(journal.path),
+    )
+    return AskServer(setting.broker, sessions=(info,), agent_pids=setting.strays.leaders)
 
 
 def _first_event(

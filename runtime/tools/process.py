@@ -76,12 +76,14 @@ async def run_process(
         )
     except (OSError, ValueError) as error:
         raise CannotStart(str(error)) from None
-    call = _Running(process, mark, sink)
-    ended_by = await call.ended(timeout_s, cancelled)
-    sent: tuple[str, ...] = ()
-    if ended_by != "itself":
-        sent = await call.stop(grace_s)
-    await call.drained(LINGER_S)
+    strays.began(process.pid)
+    try:
+        call = _Running(process, mark, sink)
+        ended_by = await call.ended(timeout_s, cancelled)
+        sent = await call.stop(grace_s) if ended_by != "itself" else ()
+        await call.drained(LINGER_S)
+    finally:
+        strays.ended(process.pid)
     left = await asyncio.to_thread(tree.members, process.pid, mark)
     if left:
         strays.add(process.pid, mark)

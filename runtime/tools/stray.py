@@ -1,4 +1,4 @@
-"""Processes that outlive the call that started them.
+"""The processes of a session: those that run now, and those that outlive the call that started them.
 
 Promises: a process that a finished command leaves running is known until the session ends, and is stopped then.
 """
@@ -25,6 +25,19 @@ class Strays:
 
     def __init__(self) -> None:
         self._calls: list[_Call] = []
+        self._running: set[int] = set()
+
+    def began(self, leader: int) -> None:
+        """A process was started for a call."""
+        self._running.add(leader)
+
+    def ended(self, leader: int) -> None:
+        """That process has ended."""
+        self._running.discard(leader)
+
+    def leaders(self) -> set[int]:
+        """Ids of the processes from which everything descends that the agent runs."""
+        return self._running | self.alive()
 
     def add(self, leader: int, mark: str) -> None:
         """Remember a call whose shell has ended while others of its tree live."""
