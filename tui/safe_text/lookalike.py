@@ -48,10 +48,10 @@ _COMMAND = re.compile(
     r"(?:(?:sudo|env|exec|command|nohup|time|xargs|then|do|else|!)[ \t]+)*)([^\s;|&()<>`'\"]+)"
 )
 # Ends of file names that are no top-level domains; `.sh`, `.py` and `.md` are both, and are taken as hosts.
-_FILES = frozenset(
-    ["txt", "json", "toml", "yaml", "yml", "csv", "log", "js", "ts", "tsx", "jsx", "html", "css", "xml", "png", "jpg", "jpeg", "gif", "svg", "pdf", "rst", "ini", "cfg", "lock"]
+_FILE = re.compile(
+    r"(?:txt|json|toml|ya?ml|csv|log|[jt]sx?|html|css|xml|png|jpe?g|gif|svg|pdf|rst|ini|cfg|lock|java|[ch]pp|docx?|xlsx|diff|sql)",
+    re.IGNORECASE,
 )
-_FILES |= frozenset(["java", "cpp", "hpp", "doc", "docx", "xlsx", "patch", "diff", "ipynb", "sql"])
 LONGEST = 65536
 """Characters that are looked at; a longer text says that the rest was not."""
 
@@ -108,7 +108,7 @@ def _hosts(text: str) -> Iterator[Lookalike]:
     for pattern in (_HOST, _DOTTED):
         for match in pattern.finditer(text):
             host = match.group(1)
-            if pattern is _DOTTED and host.rpartition(".")[2].lower() in _FILES:
+            if pattern is _DOTTED and _FILE.fullmatch(host.rpartition(".")[2]):
                 continue
             if not host.isascii():
                 yield Lookalike(
