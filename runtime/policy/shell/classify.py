@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from interlock.runtime.policy.shell.model import ReadOnlyVerdict, SimpleCommand
+from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.shell.programs.form import Form
 from interlock.runtime.policy.shell.programs.git import git_verdict
 from interlock.runtime.policy.shell.programs.system import SYSTEM, find_verdict, printf_verdict, test_verdict
@@ -25,77 +26,16 @@ _OWN: dict[str, Callable[[Sequence[str]], str]] = {
     "printf": printf_verdict,
 }
 _FOLDERS = ("/bin/", "/usr/bin/")
-_VERSION_ONLY = frozenset(
-    [
-        "python",
-        "python3",
-        "node",
-        "npm",
-        "pip",
-        "pip3",
-        "cargo",
-        "rustc",
-        "go",
-        "java",
-        "javac",
-        "ruby",
-        "perl",
-        "php",
-        "gcc",
-        "g++",
-        "clang",
-        "make",
-        "cmake",
-        "tsc",
-        "deno",
-        "bun",
-        "uv",
-        "docker",
-        "kubectl",
-        "terraform",
-        "gh",
-        "npx",
-        "yarn",
-        "pnpm",
-        "ruff",
-        "pytest",
-        "mypy",
-        "eslint",
-        "prettier",
-        "bash",
-        "zsh",
-        "sh",
-        "tmux",
-        "vim",
-        "nvim",
-        "curl",
-        "wget",
-        "ssh",
-    ]
+_VERSION_ONLY = names(
+    "python python3 node npm pip pip3 cargo rustc go java javac ruby perl php gcc g++ clang make cmake tsc "
+    "deno bun uv docker kubectl terraform gh npx yarn pnpm ruff pytest mypy eslint prettier bash zsh sh "
+    "tmux vim nvim curl wget ssh"
 )
-_HARMLESS_VARIABLES = frozenset(
-    [
-        "LC_ALL",
-        "LC_COLLATE",
-        "LC_CTYPE",
-        "LC_MESSAGES",
-        "LC_NUMERIC",
-        "LC_TIME",
-        "LANG",
-        "TZ",
-        "NO_COLOR",
-        "CLICOLOR",
-        "CLICOLOR_FORCE",
-        "FORCE_COLOR",
-        "COLUMNS",
-        "LINES",
-        "TERM",
-        "GIT_OPTIONAL_LOCKS",
-        "GIT_TERMINAL_PROMPT",
-        "CI",
-    ]
+_HARMLESS_VARIABLES = names(
+    "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG TZ NO_COLOR CLICOLOR CLICOLOR_FORCE "
+    "FORCE_COLOR COLUMNS LINES TERM GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT CI"
 )
-_SHELL_CODE = frozenset({"sh", "bash", "dash", "zsh"})
+_SHELL_CODE = names("sh bash dash zsh")
 
 
 def is_read_only(command: SimpleCommand) -> ReadOnlyVerdict:

@@ -8,199 +8,29 @@ from __future__ import annotations
 
 from interlock.runtime.policy.shell.classify import FORMS, is_read_only, is_wrapper, program_name
 from interlock.runtime.policy.shell.model import DYNAMIC, Effects, SimpleCommand
-from interlock.runtime.policy.shell.option import Reading, Spec, read_options
+from interlock.runtime.policy.shell.option import Reading, Spec, names, read_options
 from interlock.runtime.policy.shell.programs.system import find_paths
 from interlock.runtime.policy.shell.script import read_awk, read_sed
 
-NETWORK = frozenset(
-    [
-        "curl",
-        "wget",
-        "ssh",
-        "scp",
-        "sftp",
-        "rsync",
-        "nc",
-        "ncat",
-        "netcat",
-        "telnet",
-        "ftp",
-        "tftp",
-        "lftp",
-        "ping",
-        "ping6",
-        "traceroute",
-        "dig",
-        "nslookup",
-        "host",
-        "whois",
-        "socat",
-        "aria2c",
-        "http",
-        "https",
-        "xh",
-        "httpie",
-        "gh",
-        "glab",
-        "docker",
-        "podman",
-        "kubectl",
-        "helm",
-        "npx",
-        "apt",
-        "apt-get",
-        "brew",
-        "dnf",
-        "yum",
-        "pacman",
-        "apk",
-        "aws",
-        "gcloud",
-        "az",
-        "terraform",
-        "mosh",
-        "rsh",
-        "autossh",
-        "nmap",
-        "openssl",
-        "ansible",
-        "mail",
-        "sendmail",
-    ]
+NETWORK = names(
+    "curl wget ssh scp sftp rsync nc ncat netcat telnet ftp tftp lftp ping ping6 traceroute dig nslookup "
+    "host whois socat aria2c http https xh httpie gh glab docker podman kubectl helm npx apt apt-get brew "
+    "dnf yum pacman apk aws gcloud az terraform mosh rsh autossh nmap openssl ansible mail sendmail"
 )
-_PACKAGERS = frozenset(
-    [
-        "npm",
-        "yarn",
-        "pnpm",
-        "bun",
-        "pip",
-        "pip3",
-        "pipx",
-        "uv",
-        "cargo",
-        "gem",
-        "go",
-        "poetry",
-        "conda",
-        "composer",
-        "bundle",
-        "mvn",
-        "gradle",
-    ]
+_PACKAGERS = names("npm yarn pnpm bun pip pip3 pipx uv cargo gem go poetry conda composer bundle mvn gradle")
+_FETCHING = names(
+    "install i add ci update upgrade publish download get fetch sync audit outdated view info search "
+    "create init dlx login lock exec x mod push"
 )
-_FETCHING = frozenset(
-    [
-        "install",
-        "i",
-        "add",
-        "ci",
-        "update",
-        "upgrade",
-        "publish",
-        "download",
-        "get",
-        "fetch",
-        "sync",
-        "audit",
-        "outdated",
-        "view",
-        "info",
-        "search",
-        "create",
-        "init",
-        "dlx",
-        "login",
-        "lock",
-        "exec",
-        "x",
-        "mod",
-        "push",
-    ]
+_GIT_NETWORK = names("fetch pull push clone ls-remote remote submodule archive send-email fetch-pack send-pack")
+_INTERPRETERS = names(
+    "python python2 python3 perl ruby node deno bun php lua Rscript julia tclsh osascript pwsh powershell groovy scala"
 )
-_GIT_NETWORK = frozenset(
-    [
-        "fetch",
-        "pull",
-        "push",
-        "clone",
-        "ls-remote",
-        "remote",
-        "submodule",
-        "archive",
-        "send-email",
-        "fetch-pack",
-        "send-pack",
-    ]
-)
-_INTERPRETERS = frozenset(
-    [
-        "python",
-        "python2",
-        "python3",
-        "perl",
-        "ruby",
-        "node",
-        "deno",
-        "bun",
-        "php",
-        "lua",
-        "Rscript",
-        "julia",
-        "tclsh",
-        "osascript",
-        "pwsh",
-        "powershell",
-        "groovy",
-        "scala",
-    ]
-)
-_PRIVILEGED = frozenset(["sudo", "doas", "su", "pkexec", "run0", "runuser", "gosu", "su-exec"])
-_DESTRUCTIVE = frozenset(
-    ["rm", "rmdir", "shred", "dd", "mkfs", "truncate", "wipefs", "unlink", "fdisk", "parted", "mkswap"]
-)
-_INTERACTIVE = frozenset(
-    [
-        "less",
-        "more",
-        "most",
-        "vi",
-        "vim",
-        "nvim",
-        "nano",
-        "emacs",
-        "view",
-        "ex",
-        "ed",
-        "top",
-        "htop",
-        "man",
-        "info",
-        "watch",
-        "screen",
-        "tmux",
-        "gdb",
-    ]
-)
-_LAST_WRITTEN = frozenset(["cp", "mv", "ln", "install", "rsync", "scp"])
-_ALL_WRITTEN = frozenset(
-    [
-        "rm",
-        "rmdir",
-        "mkdir",
-        "touch",
-        "tee",
-        "truncate",
-        "shred",
-        "unlink",
-        "mkfifo",
-        "mknod",
-        "chmod",
-        "chown",
-        "chgrp",
-        "mv",
-    ]
-)
+_PRIVILEGED = names("sudo doas su pkexec run0 runuser gosu su-exec")
+_DESTRUCTIVE = names("rm rmdir shred dd mkfs truncate wipefs unlink fdisk parted mkswap")
+_INTERACTIVE = names("less more most vi vim nvim nano emacs view ex ed top htop man info watch screen tmux gdb")
+_LAST_WRITTEN = names("cp mv ln install rsync scp")
+_ALL_WRITTEN = names("rm rmdir mkdir touch tee truncate shred unlink mkfifo mknod chmod chown chgrp mv")
 _OUTPUTS: dict[str, tuple[str, ...]] = {
     "sort": ("-o", "--output"), "curl": ("-o", "--output", "-D", "-c"), "wget": ("-O", "-o", "-P"), "tar": ("-f", "-C"),
     "gcc": ("-o",), "cc": ("-o",), "clang": ("-o",), "tree": ("-o",), "git": ("--output",), "shuf": ("-o", "--output"),
@@ -208,7 +38,7 @@ _OUTPUTS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _CURL_VALUES = Spec(
     "dFHouXAbcDeEmTxyYzKQrtUwC",
-    frozenset(["data", "data-binary", "data-raw", "form", "header", "output", "user", "request", "upload-file"]),
+    names("data data-binary data-raw form header output user request upload-file"),
 )
 _ONE_OUTPUT = {"uniq": 1, "xxd": 1, "base64": 1, "base32": 1}
 
@@ -318,9 +148,7 @@ def _curl(args: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _written(name: str, args: list[str]) -> tuple[list[str], list[str]]:
-    reading = read_options(
-        args, Spec("tsSm" if name != "rm" else "", frozenset({"target-directory", "reference", "mode", "size"}))
-    )
+    reading = read_options(args, Spec("tsSm" if name != "rm" else "", names("target-directory reference mode size")))
     files = [args[i] for i in reading.operands]
     if name in ("chmod", "chown", "chgrp"):
         return [], files[1:]

@@ -10,33 +10,17 @@ import re
 
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
-from interlock.runtime.policy.shell.option import Reading, Spec, complete, read_options
+from interlock.runtime.policy.shell.option import Reading, Spec, complete, names, read_options
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
 
 GLOBAL_SPEC = Spec(
     "Cc",
-    frozenset({"git-dir", "work-tree", "namespace", "super-prefix", "config-env", "attr-source", "list-cmds"}),
-    frozenset(
-        [
-            "exec-path",
-            "html-path",
-            "man-path",
-            "info-path",
-            "paginate",
-            "no-pager",
-            "no-replace-objects",
-            "bare",
-            "literal-pathspecs",
-            "glob-pathspecs",
-            "noglob-pathspecs",
-            "icase-pathspecs",
-            "no-optional-locks",
-            "no-lazy-fetch",
-            "no-advice",
-            "version",
-            "help",
-        ]
+    names("git-dir work-tree namespace super-prefix config-env attr-source list-cmds"),
+    names(
+        "exec-path html-path man-path info-path paginate no-pager no-replace-objects bare literal-pathspecs "
+        "glob-pathspecs noglob-pathspecs icase-pathspecs no-optional-locks no-lazy-fetch no-advice version "
+        "help"
     ),
     stop_at_operand=True,
 )

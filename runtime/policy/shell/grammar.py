@@ -8,13 +8,12 @@ reads the next one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from interlock.runtime.policy.shell.reader import META, Reader
+from interlock.runtime.policy.shell.here import HereReader
+from interlock.runtime.policy.shell.reader import META
 from interlock.runtime.policy.shell.syntax import (
     Arith,
     Assign,
-    CapReachedError,
     Compound,
     Items,
     Lit,
@@ -23,7 +22,6 @@ from interlock.runtime.policy.shell.syntax import (
     Pipeline,
     Redir,
     Sequence,
-    ShellSyntaxError,
     Simple,
     Word,
 )
@@ -37,21 +35,11 @@ _CLOSERS = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}"})
 _NUMERIC_TEST = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 
-@dataclass(slots=True)
-class _Pending:
-    redir: Redir
-    delimiter: str
-    strip: bool
-
-
-class Grammar(Reader):
+class Grammar(HereReader):
     """A reader that knows commands."""
-
-    _pending: list[_Pending]
 
     def whole(self) -> Sequence:
         """The whole text. Raises ShellSyntaxError, CapReachedError."""
-        self._pending = []
         found = self._list(frozenset())
         self._here_documents()
         return found
@@ -435,68 +423,6 @@ class Grammar(Reader):
         fd = int(before[:9]) if before and before.isdigit() else None
         into.append(Redir(operator, fd, self.word(), named_fd=bool(before and fd is None)))
         return True
-
-    def _here_start(self, into: list[Redir], operator: str, before: str | None) -> None:
-        word = self.word()
-        quoted = any(part.quoted for part in word.parts) or "\\" in word.text
-        delimiter = "".join(part.value if isinstance(part, Lit) else "" for part in word.parts)
-        if not all(isinstance(part, Lit) for part in word.parts):
-            delimiter = word.text
-        redir = Redir("<<", int(before[:9]) if before and before.isdigit() else None, word, literal=quoted)
-        into.append(redir)
-        self._pending.append(_Pending(redir, delimiter, operator == "<<-"))
-
-    def _here_documents(self) -> None:
-        pending, self._pending = self._pending, []
-        for one in pending:
-            self._here_document(one)
-
-    def _here_document(self, one: _Pending) -> None:
-        begin = self.pos
-        lines: list[str] = []
-        ended = False
-        while self.pos < len(self.src) and not ended:
-            line = self._here_line(raw=one.redir.literal)
-            text = line.lstrip("\t") if one.strip else line
-            ended = text.rstrip("\n") == one.delimiter
-            if not ended:
-                lines.append(text)
-        if not ended:
-            self.doubts.append("a here-document is not ended")
-        body = "".join(lines)
-        one.redir.word = self._here_word(body, begin, literal=one.redir.literal, moved=one.strip)
-
-    def _here_line(self, *, raw: bool) -> str:
-        """One line with its end; joins are made unless the delimiter was quoted."""
-        self.budget.spend()
-        start = self.pos
-        while True:
-            end = self.src.find("\n", self.pos)
-            if end < 0:
-                self.pos = len(self.src)
-                break
-            self.pos = end + 1
-            slashes = end - len(self.src[start:end].rstrip("\\")) - start
-            if raw or slashes % 2 == 0:
-                break
-            self.pos = end - 1
-            self.ch()
-        return self.src[start : self.pos]
-
-    def _here_word(self, body: str, begin: int, *, literal: bool, moved: bool) -> Word:
-        span = self.span(begin, begin + len(body))
-        if literal:
-            return Word([Lit(body, True)], body, *span)
-        inner = self.nested(body, self.origin(begin), decoded=moved, span=span)
-        assert isinstance(inner, Grammar)
-        inner._pending = []
-        try:
-            parts = inner.here_body()
-        except (ShellSyntaxError, CapReachedError):
-            self.open.extend(inner.open)
-            raise
-        self.doubts.extend(inner.doubts)
-        return Word(parts or [Lit("", True)], body, *span)
 
     _READERS = {  # noqa: RUF012  (a table of methods, never changed)
         "{": _brace_group,

@@ -10,6 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
+def names(text: str) -> frozenset[str]:
+    """The words of `text`; tables are written as text, because a list of 80 names hides its shape."""
+    return frozenset(text.split())
+
+
 @dataclass(frozen=True, slots=True)
 class Spec:
     """What the reader must know of a program's options."""

@@ -18,8 +18,8 @@ from interlock.runtime.policy.shell.unwrap import unwrap
 from interlock.runtime.policy.shell.walk import Walk
 
 _SALVAGE_STEPS = 3_000
-_COARSE_SIZE = 2_000_000
-"""Characters that the coarse reading looks at, from both ends."""
+_COARSE_SIZE = 250_000
+"""Characters that the coarse reading looks at, from each end."""
 
 
 def parse_command(
@@ -38,8 +38,9 @@ def parse_command(
         walk.note(str(error))
         if not str(error).startswith("nested"):
             _list_coarsely(text[:MAX_SIZE], 0, walk)
-    except RecursionError:
-        walk.note("nested too deeply")
+    except Exception as error:  # a fault of ours must never look like a harmless command
+        walk.note(f"the reader failed: {type(error).__name__}")
+        _list_coarsely(text[:MAX_SIZE], 0, walk)
     if len(text) > MAX_SIZE:
         walk.note(f"longer than {MAX_SIZE} characters")
         _list_coarsely(text[MAX_SIZE:], MAX_SIZE, walk)
@@ -80,7 +81,11 @@ def _read(source: str, walk: Walk, state: State) -> tuple[str, ...]:
 def _list_coarsely(text: str, offset: int, walk: Walk) -> None:
     seen: set[tuple[str, ...]] = {c.argv for c in walk.commands}
     programs = {c.program for c in walk.commands}
-    for command in coarse_commands(text[:_COARSE_SIZE], offset, why="read only coarsely, over a limit"):
+    pieces = [(text, offset)]
+    if len(text) > 2 * _COARSE_SIZE:
+        walk.note("a part in the middle was not read")
+        pieces = [(text[:_COARSE_SIZE], offset), (text[-_COARSE_SIZE:], offset + len(text) - _COARSE_SIZE)]
+    for command in (c for p, o in pieces for c in coarse_commands(p, o, why="read only coarsely, over a limit")):
         if command.argv not in seen and not _tail_of(command, programs):
             walk.commands.append(command)
 

@@ -54,6 +54,10 @@ class Reader:
         self._base = base
         self._fixed = fixed
         self._cuts: list[int] = []
+        self._start()
+
+    def _start(self) -> None:
+        """What a subclass keeps besides."""
 
     def origin(self, pos: int) -> int:
         """The place of `pos` in the outermost source."""
@@ -139,7 +143,7 @@ class Reader:
         """Consume one quote, expansion or character."""
         if c == "\\":
             self._literal(parts, self.src[self.pos + 1 : self.pos + 2] or "\\", True)
-            self.pos += 2
+            self.pos = min(self.pos + 2, len(self.src))
         elif c == "'":
             self._single(parts)
         elif c == '"':
@@ -184,7 +188,7 @@ class Reader:
             self._backtick(parts, quoted=True)
         elif c == "\\" and self.src[self.pos + 1 : self.pos + 2] in escapes:
             self._literal(parts, self.src[self.pos + 1 : self.pos + 2] or "\\", True)
-            self.pos += 2
+            self.pos = min(self.pos + 2, len(self.src))
         else:
             self._literal(parts, c, True)
             self.pos += 1
@@ -283,6 +287,7 @@ class Reader:
         escapes = r'\\([\\$`"])' if quoted else r"\\([\\$`])"
         text = re.sub(escapes, r"\1", raw)
         self.budget.check_depth(self.depth + 1)
+        self.budget.spend(6)  # a reader of its own costs more than a part
         inner = self.nested(text, self.origin(start + 1), decoded=text != raw, span=self.span(start, at + 1))
         self.pos = at + 1
         parts.append(Code(self._adopt(inner), "`…`", quoted))

@@ -13,108 +13,38 @@ from interlock.runtime.policy.shell.carrier import CARRIERS, unwrap_options, unw
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.git_code import unwrap_git
-from interlock.runtime.policy.shell.option import Reading, Spec, read_options
+from interlock.runtime.policy.shell.option import Reading, Spec, names, read_options
 from interlock.runtime.policy.shell.script import Script, read_awk, read_sed
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
 from interlock.runtime.policy.shell.wrapper import WRAPPERS, unwrap_wrapper
 
-SHELLS = frozenset(
-    [
-        "sh",
-        "bash",
-        "dash",
-        "zsh",
-        "ksh",
-        "ksh93",
-        "mksh",
-        "lksh",
-        "ash",
-        "rbash",
-        "rzsh",
-        "rksh",
-        "yash",
-        "fish",
-        "pdksh",
-        "oksh",
-        "posh",
-        "bash5",
-        "elvish",
-        "xonsh",
-        "nu",
-        "csh",
-        "tcsh",
-    ]
+SHELLS = names(
+    "sh bash dash zsh ksh ksh93 mksh lksh ash rbash rzsh rksh yash fish pdksh oksh posh bash5 elvish xonsh nu csh tcsh"
 )
-_SHELL_SPEC = Spec("oO", frozenset({"rcfile", "init-file", "command", "init-command"}), stop_at_operand=True)
+_SHELL_SPEC = Spec("oO", names("rcfile init-file command init-command"), stop_at_operand=True)
 _ENV_SPEC = Spec(
     "uCSa",
-    frozenset({"unset", "chdir", "split-string", "argv0"}),
-    frozenset(
-        [
-            "ignore-environment",
-            "null",
-            "block-signal",
-            "default-signal",
-            "ignore-signal",
-            "list-signal-handling",
-            "debug",
-        ]
-    ),
+    names("unset chdir split-string argv0"),
+    names("ignore-environment null block-signal default-signal ignore-signal list-signal-handling debug"),
     stop_at_operand=True,
 )
 _XARGS_SPEC = Spec(
     "aEIdLnPsJR",
-    frozenset(["arg-file", "delimiter", "max-chars", "max-procs", "max-args", "process-slot-var"]),
-    frozenset(
-        [
-            "null",
-            "eof",
-            "replace",
-            "max-lines",
-            "interactive",
-            "no-run-if-empty",
-            "verbose",
-            "exit",
-            "show-limits",
-            "open-tty",
-        ]
-    ),
+    names("arg-file delimiter max-chars max-procs max-args process-slot-var"),
+    names("null eof replace max-lines interactive no-run-if-empty verbose exit show-limits open-tty"),
     stop_at_operand=True,
 )
 _SSH_SPEC = Spec("BbcDEeFIiJLlmOopQRSWwP", stop_at_operand=True)
 _PARALLEL_SPEC = Spec(
     "aCEIjJLlmNnPRSsTUXxkd",
-    frozenset(
-        [
-            "jobs",
-            "max-procs",
-            "arg-file",
-            "delimiter",
-            "delay",
-            "timeout",
-            "results",
-            "joblog",
-            "retries",
-            "colsep",
-            "sshlogin",
-            "sshloginfile",
-            "max-args",
-            "max-replace-args",
-            "workdir",
-            "basefile",
-            "return",
-            "tagstring",
-            "load",
-            "memfree",
-            "nice",
-            "halt",
-            "wrapper",
-        ]
+    names(
+        "jobs max-procs arg-file delimiter delay timeout results joblog retries colsep sshlogin sshloginfile "
+        "max-args max-replace-args workdir basefile return tagstring load memfree nice halt wrapper"
     ),
     stop_at_operand=True,
 )
-_EXEC = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_EXEC = names("-exec -execdir -ok -okdir")
 
 
 def unwrap(frame: Frame, state: State, walk: Walk) -> None:
@@ -298,9 +228,7 @@ def _parallel(frame: Frame, state: State, walk: Walk) -> None:
 
 
 def _awk(frame: Frame, state: State, walk: Walk) -> None:
-    reading = read_options(
-        [f.value for f in frame.args], Spec("fFveilLdDoprEW", frozenset({"file", "assign", "source", "exec"}))
-    )
+    reading = read_options([f.value for f in frame.args], Spec("fFveilLdDoprEW", names("file assign source exec")))
     if reading.has("-f", "--file", "-E", "--exec"):
         return
     sources = [o.value for o in reading.options if o.name in ("-e", "--source") and o.value]
@@ -342,7 +270,7 @@ def _socat(frame: Frame, state: State, walk: Walk) -> None:
 def _loader(frame: Frame, state: State, walk: Walk) -> None:
     reading = read_options(
         [f.value for f in frame.args],
-        Spec("", frozenset({"library-path", "preload", "audit", "argv0", "inhibit-rpath"}), stop_at_operand=True),
+        Spec("", names("library-path preload audit argv0 inhibit-rpath"), stop_at_operand=True),
     )
     if reading.operands:
         walk.run(frame.inner([frame.args[i] for i in reading.operands]), state, "loader")

@@ -377,7 +377,6 @@ class Walk:
     def text_in_quotes(self, value: str, state: State, via: str, span: tuple[int, int]) -> None:
         """The substitutions inside a value that is expanded once more."""
         reader = Grammar(value, self.budget, fixed=span, depth=state.depth + 1)
-        reader._pending = []
         try:
             parts = reader.here_body()
         except ShellSyntaxError:

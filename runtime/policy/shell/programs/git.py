@@ -10,21 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.shell.programs.form import Form, form
 
-_GLOBAL_FLAGS = frozenset(
-    [
-        "--no-pager",
-        "--no-optional-locks",
-        "--no-replace-objects",
-        "--literal-pathspecs",
-        "--glob-pathspecs",
-        "--noglob-pathspecs",
-        "--icase-pathspecs",
-        "--no-advice",
-        "--version",
-        "-v",
-    ]
+_GLOBAL_FLAGS = names(
+    "--no-pager --no-optional-locks --no-replace-objects --literal-pathspecs --glob-pathspecs "
+    "--noglob-pathspecs --icase-pathspecs --no-advice --version -v"
 )
 _DIFF_LONG = (
     "patch no-patch raw patch-with-raw indent-heuristic no-indent-heuristic minimal patience histogram stat compact-summary "
@@ -90,10 +81,20 @@ READING: dict[str, Form] = {
 }  # fmt: skip
 """Sub-command -> the form in which it only reads."""
 
-_CONFIG_READS = frozenset(["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--get-color", "--get-colorbool", "--name-only", "-z", "--null", "--show-origin", "--show-scope", "--local", "--global", "--system", "--worktree", "--includes", "--no-includes", "--type", "--bool", "--int", "--path"])  # fmt: skip
+_CONFIG_READS = names(
+    "--get --get-all --get-regexp --get-urlmatch --list -l --get-color --get-colorbool --name-only -z "
+    "--null --show-origin --show-scope --local --global --system --worktree --includes --no-includes "
+    "--type --bool --int --path"
+)  # fmt: skip
 _ACTS: dict[str, tuple[frozenset[str], int]] = {
-    "branch": (frozenset(["-a", "-r", "-v", "-vv", "-l", "--list", "--all", "--remotes", "--verbose", "--show-current", "--merged", "--no-merged", "--contains", "--no-contains", "--points-at", "--sort", "--format", "--color", "--no-color", "--column", "--no-column", "-i", "--ignore-case"]), 0),
-    "tag": (frozenset(["-l", "--list", "--sort", "--format", "-n", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--column", "--no-column", "--color", "-i", "--ignore-case"]), 0),
+    "branch": (names(
+    "-a -r -v -vv -l --list --all --remotes --verbose --show-current --merged --no-merged --contains "
+    "--no-contains --points-at --sort --format --color --no-color --column --no-column -i --ignore-case"
+), 0),
+    "tag": (names(
+    "-l --list --sort --format -n --contains --no-contains --merged --no-merged --points-at --column "
+    "--no-column --color -i --ignore-case"
+), 0),
     "remote": (frozenset(["-v", "--verbose"]), 0),
     "worktree": (frozenset(), 0),
     "stash": (frozenset(), 0),

@@ -7,106 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interlock.runtime.policy.shell.option import Reading
+from interlock.runtime.policy.shell.option import Reading, names
 from interlock.runtime.policy.shell.programs.form import Form, form
 
-_FIND_TESTS = frozenset(
-    [
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-iwholename",
-        "-regex",
-        "-iregex",
-        "-lname",
-        "-ilname",
-        "-type",
-        "-xtype",
-        "-maxdepth",
-        "-mindepth",
-        "-size",
-        "-mtime",
-        "-atime",
-        "-ctime",
-        "-mmin",
-        "-amin",
-        "-cmin",
-        "-newer",
-        "-anewer",
-        "-cnewer",
-        "-newermt",
-        "-newerat",
-        "-newerct",
-        "-newerBt",
-        "-perm",
-        "-user",
-        "-group",
-        "-uid",
-        "-gid",
-        "-links",
-        "-inum",
-        "-samefile",
-        "-fstype",
-        "-used",
-        "-regextype",
-        "-printf",
-        "-context",
-        "-D",
-    ]
+_FIND_TESTS = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -maxdepth "
+    "-mindepth -size -mtime -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer -newermt -newerat "
+    "-newerct -newerBt -perm -user -group -uid -gid -links -inum -samefile -fstype -used -regextype "
+    "-printf -context -D"
 )
-_FIND_FLAGS = frozenset(
-    [
-        "-not",
-        "!",
-        "-a",
-        "-and",
-        "-o",
-        "-or",
-        "(",
-        ")",
-        ",",
-        "-print",
-        "-print0",
-        "-ls",
-        "-prune",
-        "-quit",
-        "-depth",
-        "-d",
-        "-xdev",
-        "-mount",
-        "-follow",
-        "-empty",
-        "-readable",
-        "-writable",
-        "-executable",
-        "-nouser",
-        "-nogroup",
-        "-true",
-        "-false",
-        "-daystart",
-        "-noleaf",
-        "-warn",
-        "-nowarn",
-        "-ignore_readdir_race",
-        "-noignore_readdir_race",
-        "-H",
-        "-L",
-        "-P",
-        "-O0",
-        "-O1",
-        "-O2",
-        "-O3",
-        "-help",
-        "-version",
-        "--help",
-        "--version",
-        "-E",
-        "-X",
-        "-s",
-        "-x",
-    ]
+_FIND_FLAGS = names(
+    "-not ! -a -and -o -or ( ) , -print -print0 -ls -prune -quit -depth -d -xdev -mount -follow -empty "
+    "-readable -writable -executable -nouser -nogroup -true -false -daystart -noleaf -warn -nowarn "
+    "-ignore_readdir_race -noignore_readdir_race -H -L -P -O0 -O1 -O2 -O3 -help -version --help --version "
+    "-E -X -s -x"
 )
 
 

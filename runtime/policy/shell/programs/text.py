@@ -97,7 +97,7 @@ TEXT: dict[str, Form] = {
     "hexdump": form("bcCdovxX", "ens", "canonical one-byte-octal one-byte-char two-bytes-decimal two-bytes-octal two-bytes-hex "
                     "no-squeezing color", "format length skip"),
     "hd": form("bcCdovx", "ens"),
-    "xxd": form("abCdeEiupPv", "cglorsnR", "autoskip bits capitalize little-endian include plain postscript ps uppercase "
+    "xxd": form("abCdeEiupPv", "cglosnR", "autoskip bits capitalize little-endian include plain postscript ps uppercase "
                 "cols groupsize len offset seek", bad="revert", most=1, single=True),
     "strings": form("afwdho", "nteTsU", "all print-file-name include-all-whitespace data", "bytes radix encoding target "
                     "output-separator unicode", numbers=True),
