@@ -13,7 +13,6 @@ from typing import Any
 from interlock.runtime.asks.broker import AskNotRecorded
 from interlock.runtime.asks.pending import Outcome
 from interlock.runtime.engine.digest import input_digest
-from interlock.runtime.engine.grants import make_grant
 from interlock.runtime.engine.intent import Call
 from interlock.runtime.engine.setting import Setting
 from interlock.runtime.engine.stop import Stop
@@ -48,8 +47,8 @@ async def permit(setting: Setting, call: Call, *, supersedes: str | None = None,
     if not outcome.allowed:
         raise refused(outcome)
     call.ask_id = event.ask_id
-    if outcome.scope != "once":
-        make_grant(setting, call, event, outcome.scope)
+    if outcome.scope != "once" and decision.suggestions:
+        setting.grants.make(setting.journal, outcome.ask_id, outcome.scope, decision.suggestions[0])
 
 
 def decide_now(setting: Setting, call: Call) -> Decision:
@@ -115,7 +114,7 @@ def _ask(setting: Setting, call: Call, decision: Decision, supersedes: str | Non
         prompt=setting.masked(prepared.prompt),
         risks=tuple(decision.risks),
         facts=decision.facts() | prepared.facts,
-        suggested_rules=tuple(_plain(s) for s in decision.suggestions),
+        suggested_rules=tuple(suggestion.plain() for suggestion in decision.suggestions),
         input_digest=call.digest,
         diff=call.diff_ref.id if call.diff_ref else None,
         diff_path=call.diff_ref.path if call.diff_ref else None,
@@ -143,10 +142,6 @@ def _keep_diff(setting: Setting, call: Call) -> None:
         raise Stop(
             "permission", "not_recorded", f"the diff cannot be kept, so nothing is asked or run: {error}"
         ) from None
-
-
-def _plain(suggestion: Any) -> Any:
-    return suggestion.plain() if hasattr(suggestion, "plain") else suggestion
 
 
 async def _answered(setting: Setting, call: Call, event: ToolPermission) -> Outcome:

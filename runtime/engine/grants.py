@@ -1,17 +1,52 @@
-"""The standing permissions of one session, made from answers."""
+"""The standing permissions of one session, made from answers (ASK-4).
+
+Promises: a grant covers what the ask offered and no more, and is on record before it covers anything; it ends with its
+session, at its time, or when it is revoked.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime, timedelta
+
+from interlock.runtime.events.ids import GRANT
+from interlock.runtime.events.permission import Approver, GrantMade, GrantRevoked, Scope
+from interlock.runtime.journal.writer import JournalWriter, stamp
+from interlock.runtime.policy.grant import Grant, Suggestion
+
+TEN_MINUTES = timedelta(minutes=10)
 
 
 class Grants:
+    """What was granted in this session."""
+
     def __init__(self) -> None:
-        self._standing: list[Any] = []
+        self._standing: dict[str, Grant] = {}
 
-    def standing(self) -> list[Any]:
-        return self._standing
+    def standing(self) -> list[Grant]:
+        """All that were made and not revoked; those whose time is over cover nothing."""
+        return list(self._standing.values())
 
+    def make(self, journal: JournalWriter, ask_id: str, scope: Scope, offered: Suggestion) -> Grant:
+        """Record a grant and let it stand. Raises JournalWriteError; then it does not stand."""
+        expires: datetime | None = journal.now() + TEN_MINUTES if scope == "ten_minutes" else None
+        grant = Grant(journal.ids.new(GRANT), offered.tool, offered.field, offered.value, offered.cwd, expires)
+        journal.append(
+            GrantMade(
+                grant_id=grant.id,
+                ask_id=ask_id,
+                scope=scope,
+                tool=grant.tool,
+                matches=offered.plain(),
+                expires_at=stamp(expires) if expires else None,
+            ),
+            durable=True,
+        )
+        self._standing[grant.id] = grant
+        return grant
 
-def make_grant(setting, call, event, scope) -> None:
-    pass
+    def revoke(self, journal: JournalWriter, grant_id: str, by: Approver) -> bool:
+        """End one before its time. False: there is none of that id. Raises JournalWriteError when it is not recorded."""
+        if self._standing.pop(grant_id, None) is None:
+            return False
+        journal.append(GrantRevoked(grant_id=grant_id, by=by), durable=True)
+        return True
