@@ -94,6 +94,8 @@ def _patterns(name: str, command: SimpleCommand) -> str:
     form = FORMS.get(name)
     dashes = command.argv.index("--") if "--" in command.argv else len(command.argv)
     for i in command.globs:
+        if form and form.most < 100:
+            return "a pattern may become a second operand, which would be written"
         if command.argv[i][:1] in "*?[" and i < dashes and not (form and form.globs and name not in _OWN):
             return "a pattern may become an option"
     return ""

@@ -114,7 +114,8 @@ def _script_writes(name: str, args: list[str], reading: Reading) -> list[str]:
 
 def _git(args: list[str], command: SimpleCommand) -> tuple[list[str], list[str]]:
     if is_read_only(command).ok:
-        return ["."], []
+        outside = [a for a in args if a.startswith(("/", "..", "~")) or "/.." in a]
+        return [".", *outside, *_after(args, "-C")], []
     words = [a for a in args if not a.startswith("-")]
     verb = words[0] if words else ""
     if verb == "config":
@@ -176,13 +177,13 @@ def _flags(name: str, args: list[str], command: SimpleCommand) -> tuple[str, ...
         found.append("env_prefix")
     if (name in ("env", "printenv") and not is_wrapper(command)) or (any("/environ" in a for a in args) and name):
         found.append("environment")
-    for mark, names in (
+    for mark, programs in (
         ("privileged", _PRIVILEGED),
         ("destructive", _DESTRUCTIVE),
         ("interactive", _INTERACTIVE),
         ("code", _INTERPRETERS),
     ):
-        if name in names or (mark == "destructive" and name.startswith("mkfs")):
+        if name in programs or (mark == "destructive" and name.startswith("mkfs")):
             found.append(mark)
     if command.program == DYNAMIC:
         found.append("dynamic")

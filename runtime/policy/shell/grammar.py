@@ -28,6 +28,7 @@ from interlock.runtime.policy.shell.syntax import (
 
 _KEYWORD = re.compile(r"(?:[a-z]+|\[\[|[{}!])(?=[\s;&|()<>]|\Z)")
 _CASE_END = re.compile(r";;&|;;|;&")
+_REDIRECT_START = frozenset("<>&{0123456789|-")
 _REDIRECT = re.compile(r"(\d+|\{[A-Za-z_][A-Za-z0-9_]*\})?(<<<|<<-|<<|<>|<&|>>|>\||>&|&>>|&>|<|>)(?!\()")
 _ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^=]*\])?(\+?=)")
 _DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly", "alias"})
@@ -408,8 +409,12 @@ class Grammar(HereReader):
         node.words.append(word)
 
     def _redirect(self, into: list[Redir]) -> bool:
-        for ahead in range(3):
-            self.ch(ahead)
+        c = self.ch()
+        if c not in _REDIRECT_START or not c:
+            return False
+        for ahead in range(1, 12):
+            if self.ch(ahead) not in _REDIRECT_START:
+                break
         match = _REDIRECT.match(self.src, self.pos)
         if not match:
             return False

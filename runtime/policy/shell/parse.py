@@ -17,7 +17,7 @@ from interlock.runtime.policy.shell.syntax import CapReachedError, Pipeline, Seq
 from interlock.runtime.policy.shell.unwrap import unwrap
 from interlock.runtime.policy.shell.walk import Walk
 
-_SALVAGE_STEPS = 3_000
+_SALVAGE_STEPS = 1_000
 _COARSE_SIZE = 250_000
 """Characters that the coarse reading looks at, from each end."""
 

@@ -30,6 +30,8 @@ META = frozenset(" \t\n;&|()<>")
 MAX_JOINS = 2_000
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./,:=+@%^-]+")
+_QUICK = re.compile(r"[A-Za-z0-9_./,:=+@%^-]+(?=[ \t\n;|]|\Z)")
+"""A plain word whose end is certain; a join or a bracket behind it needs the long way."""
 _QUOTED = re.compile(r'[^"$`\\]+')
 _HERE = re.compile(r"[^$`\\]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -110,6 +112,11 @@ class Reader:
     def word(self, *, stop: str = "") -> Word:
         """One word. `stop` names further characters that end it."""
         start = self.pos
+        if not stop and (quick := _QUICK.match(self.src, start)):
+            self.budget.spend()
+            self.pos = quick.end()
+            text = quick.group()
+            return Word([Lit(text, False)], text, *self.span(start, self.pos))
         parts: list[Part] = []
         while True:
             match = _PLAIN.match(self.src, self.pos)

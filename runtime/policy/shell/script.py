@@ -67,8 +67,9 @@ def _sed_command(script: str, at: int, found: Script) -> int:
         found.commands.append(rest) if rest else setattr(found, "dynamic", True)
         found.plain = False
     elif letter in _SED_LABEL:
-        stop = rest.find(";")
-        return at + stop + 1 if stop >= 0 and letter != ":" else end
+        # GNU ends a label at `;`, BSD at the line end: the stricter reading is that a command follows
+        stop = script.find(";", at, end)
+        return stop + 1 if stop >= 0 else end
     elif letter in _SED_TEXT:
         return _sed_text(script, at)
     else:
@@ -174,6 +175,7 @@ _AWK_SYSTEM = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"\s*\)')
 _AWK_PIPE_IN = re.compile(r'"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline')
 _AWK_PIPE_OUT = re.compile(r'\|&?\s*"((?:[^"\\]|\\.)*)"')
 _AWK_REDIRECT = re.compile(r'\b(?:print|printf)\b[^;}\n|]*?>>?\s*"((?:[^"\\]|\\.)*)"')
+_AWK_NEVER = re.compile(r"system|getline|@|ENVIRON|ARG[VC]|/inet|PROCINFO|fflush|close")
 _AWK_RISKY = re.compile(
     r"\b(?:system|getline|close|fflush|print\w*\s*\(?[^;}\n]*>)|\||@\w|\bENVIRON\b|/inet|\bPROCINFO\b"
 )
@@ -188,7 +190,9 @@ def read_awk(script: str) -> Script:
     asked = len(re.findall(r"\bsystem\s*\(", code)) + len(re.findall(r"(?<!\|)\|(?!\|)", code))
     found.dynamic = asked > len(found.commands)
     found.network = "/inet" in script
-    found.plain = not (_AWK_RISKY.search(code.replace("||", "")) or _redirects(code))
+    # where patterns and strings meet, what is a string is a matter of the dialect: then nothing is left out
+    judged = script if "/" in script and '"' in script else code
+    found.plain = not (_AWK_NEVER.search(script) or _AWK_RISKY.search(judged.replace("||", "")) or _redirects(judged))
     return found
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from interlock.runtime.policy.shell.budget import Budget
-from interlock.runtime.policy.shell.expand import Field, expand, is_literal, value_of
+from interlock.runtime.policy.shell.expand import Field, expand, guess, is_literal, value_of
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.model import DYNAMIC, WRITING_OPERATORS, Redirect, SimpleCommand
@@ -364,11 +364,26 @@ class Walk:
     ) -> None:
         """Code in a word or an option: read it when the text gives it; a guess is read too, and noted."""
         if not known and ("$" in code or "`" in code):
-            self.dynamic(frame, state, via, f"the code given to {via} is known only at run time")
-            return
+            code = self._sketch(code, state)
         if not known or note:
             self.note(note or f"the code given to {via} is known only at run time")
         self.text(code, state, via, frame, helper=helper)
+
+    def _sketch(self, source: str, state: State) -> str:
+        """Code made by expansion: what the text gives of it, with a variable where run time decides."""
+        reader = Grammar(source, self.budget, depth=state.depth + 1)
+        pieces: list[str] = []
+        scope = state.scope()
+        while True:
+            reader.skip_blanks()
+            if not reader.ch():
+                return " ".join(pieces)
+            try:
+                parts = reader.word().parts
+            except ShellSyntaxError:
+                return "$__unknown"
+            values = [guess(p, scope) for p in parts]
+            pieces.append("".join("$__unknown" if v is None else v for v in values))
 
     def helper(self, code: str, known: bool, frame: Frame, state: State, via: str) -> None:
         """Code in an option or a variable of a program; a bare `true` or `false` in it only sets its verdict."""

@@ -242,7 +242,6 @@ TRANSPARENT: dict[str, str] = {
     "command": "-p",
     "builtin": "",
     "env": "",
-    "nohup": "",
     "setsid": "-w --wait -f --fork",
     "busybox": "",
     "xargs": "-0 -n -P -L -r -t -d -I -s -x --null --max-args --max-procs --max-lines --no-run-if-empty --verbose --delimiter "

@@ -23,17 +23,22 @@ _DIFF_LONG = (
     "no-color-moved word-diff color-words no-renames rename-empty no-rename-empty check full-index binary abbrev no-abbrev "
     "break-rewrites find-renames find-copies find-copies-harder irreversible-delete text ignore-cr-at-eol ignore-space-at-eol "
     "ignore-space-change ignore-all-space ignore-blank-lines function-context exit-code quiet no-ext-diff no-textconv "
-    "ignore-submodules no-prefix default-prefix cached staged merge-base no-index pickaxe-all pickaxe-regex relative "
+    "ignore-submodules no-prefix default-prefix cached staged merge-base pickaxe-all pickaxe-regex relative "
     "no-relative ita-invisible-in-index base ours theirs exit"
 )
-_DIFF_VALUES = "unified diff-algorithm anchored stat-width inter-hunk-context diff-filter src-prefix dst-prefix line-prefix " \
-    "word-diff-regex ws-error-highlight stat-count stat-name-width stat-graph-width color-moved-ws"  # fmt: skip
-_DIFF_BAD = "output ext-diff textconv output-indicator-new output-indicator-old output-indicator-context orderfile"
+_DIFF_VALUES = (
+    "unified diff-algorithm anchored stat-width inter-hunk-context diff-filter src-prefix dst-prefix line-prefix "
+    "word-diff-regex ws-error-highlight stat-count stat-name-width stat-graph-width color-moved-ws"
+)
+_DIFF_BAD = (
+    "output ext-diff textconv no-index output-indicator-new output-indicator-old output-indicator-context orderfile"
+)
 _LOG_LONG = (
     "oneline graph all branches tags remotes decorate no-decorate first-parent merges no-merges reverse topo-order date-order "
     "author-date-order follow left-right cherry-pick cherry-mark cherry boundary abbrev-commit no-abbrev-commit parents "
     "children show-linear-break walk-reflogs full-history dense sparse simplify-merges simplify-by-decoration ancestry-path "
-    "no-notes notes relative-date source use-mailmap no-mailmap no-walk do-walk full-diff log-size regexp-ignore-case invert-grep "
+    "no-notes notes relative-date source use-mailmap no-mailmap no-walk do-walk full-diff log-size regexp-ignore-case "
+    "invert-grep "
     "extended-regexp fixed-strings basic-regexp perl-regexp all-match remove-empty pretty clear-decorations no-graph "
     "diff-merges combined-all-paths c cc m"
 )
@@ -42,63 +47,129 @@ _LOG_VALUES = (
     "decorate-refs-exclude min-parents max-parents"
 )
 _DIFF_FLAGS = "pusRabwWzMCBDqtrc"
-_LOG = form(_DIFF_FLAGS + "gimEFP", "nULSGX", f"{_DIFF_LONG} {_LOG_LONG}", f"{_DIFF_VALUES} {_LOG_VALUES}", f"{_DIFF_BAD} show-signature",
-            numbers=True, reads="none", default=".")  # fmt: skip
+_LOG = form(
+    _DIFF_FLAGS + "gimEFP",
+    "nULSGX",
+    f"{_DIFF_LONG} {_LOG_LONG}",
+    f"{_DIFF_VALUES} {_LOG_VALUES}",
+    f"{_DIFF_BAD} show-signature",
+    numbers=True,
+    reads="none",
+    default=".",
+)
 _DIFF = form(_DIFF_FLAGS, "USGXO", _DIFF_LONG, _DIFF_VALUES, _DIFF_BAD, numbers=True, reads="none", default=".")
 
 
 READING: dict[str, Form] = {
-    "status": form("sbvuz", "", "short branch show-stash porcelain long verbose untracked-files ignore-submodules ignored column "
-                   "no-column ahead-behind no-ahead-behind renames no-renames find-renames", default="."),
-    "log": _LOG, "show": _LOG, "whatchanged": _LOG, "shortlog": form("nsecw", "", _LOG_LONG + " numbered summary email", _LOG_VALUES + " group"),
-    "diff": _DIFF, "diff-tree": _DIFF, "diff-index": _DIFF, "diff-files": _DIFF,
-    "rev-parse": form("q", "", "verify quiet short abbrev-ref symbolic symbolic-full-name all branches tags remotes show-toplevel "
-                      "show-prefix show-cdup git-dir absolute-git-dir git-common-dir is-inside-work-tree is-inside-git-dir "
-                      "is-bare-repository is-shallow-repository show-superproject-working-tree show-object-format", "git-path default"),
+    "status": form(
+        "sbvuz",
+        "",
+        "short branch show-stash porcelain long verbose untracked-files ignore-submodules ignored column "
+        "no-column ahead-behind no-ahead-behind renames no-renames find-renames",
+        default=".",
+    ),
+    "log": _LOG,
+    "show": _LOG,
+    "whatchanged": _LOG,
+    "shortlog": form("nsecw", "", _LOG_LONG + " numbered summary email", _LOG_VALUES + " group"),
+    "diff": _DIFF,
+    "diff-tree": _DIFF,
+    "diff-index": _DIFF,
+    "diff-files": _DIFF,
+    "rev-parse": form(
+        "q",
+        "",
+        "verify quiet short abbrev-ref symbolic symbolic-full-name all branches tags remotes show-toplevel "
+        "show-prefix show-cdup git-dir absolute-git-dir git-common-dir is-inside-work-tree is-inside-git-dir "
+        "is-bare-repository is-shallow-repository show-superproject-working-tree show-object-format",
+        "git-path default",
+    ),
     "rev-list": form("gim", "n", _LOG_LONG + " count objects left-only right-only quiet", _LOG_VALUES, numbers=True),
-    "ls-files": form("zcdomsuktvf", "xX", "cached deleted others modified stage unmerged killed ignored directory no-empty-directory "
-                     "exclude-standard error-unmatch full-name recurse-submodules deduplicate eol debug", "exclude with-tree abbrev format"),
+    "ls-files": form(
+        "zcdomsuktvf",
+        "xX",
+        "cached deleted others modified stage unmerged killed ignored directory no-empty-directory "
+        "exclude-standard error-unmatch full-name recurse-submodules deduplicate eol debug",
+        "exclude with-tree abbrev format",
+    ),
     "ls-tree": form("drtlz", "", "long name-only name-status object-only full-name full-tree", "abbrev format"),
     "cat-file": form("tsep", "", "allow-unknown-type", bad="textconv filters batch batch-check batch-command path"),
-    "blame": form("bcfnpstlewkM", "LSC", "root line-porcelain porcelain show-stats show-number show-name show-email date score-debug "
-                  "incremental abbrev minimal", "", "contents ignore-revs-file"),
-    "annotate": form("lr", "L"), "describe": form("", "", "all tags long always contains debug exact-match first-parent", "match exclude abbrev "
-                                                "candidates", "dirty broken"),
-    "merge-base": form("a", "", "all octopus is-ancestor independent fork-point"), "name-rev": form("", "", "tags all name-only always", "refs"),
-    "for-each-ref": form("", "", "ignore-case omit-empty", "format count sort points-at merged no-merged contains no-contains exclude",
-                         bad="shell perl python tcl"),
-    "show-ref": form("qsdh", "", "head heads tags branches verify quiet hash dereference abbrev"), "show-branch": form("ar", "", "all remotes list more"),
-    "count-objects": form("vH", "", "verbose human-readable"), "cherry": form("v"), "range-diff": _DIFF,
-    "check-ignore": form("qvnz", "", "quiet verbose non-matching no-index"), "check-attr": form("az", "", "all cached"),
-    "grep": form("aiIwvhHEGFPnlLczopWrq", "efmABC", "cached untracked no-index exclude-standard no-exclude-standard "
-                 "recurse-submodules text ignore-case word-regexp invert-match full-name extended-regexp basic-regexp perl-regexp "
-                 "fixed-strings line-number column files-with-matches name-only files-without-match null only-matching count "
-                 "color no-color break heading show-function function-context and or not all-match quiet recursive no-recursive",
-                 "max-depth after-context before-context context threads max-count", "open-files-in-pager textconv ext-grep",
-                 numbers=True, globs=False),
-    "var": form("l"), "version": form("", "", "build-options"), "ls-remote": form(bad="upload-pack exec", least=10**6),
-    "verify-pack": form("vs", "", "verbose stat-only"), "diff-pairs": form(least=10**6),
-}  # fmt: skip
+    "blame": form(
+        "bcfnpstlewkM",
+        "LSC",
+        "root line-porcelain porcelain show-stats show-number show-name show-email date score-debug "
+        "incremental abbrev minimal",
+        "",
+        "contents ignore-revs-file",
+    ),
+    "annotate": form("lr", "L"),
+    "describe": form(
+        "",
+        "",
+        "all tags long always contains debug exact-match first-parent",
+        "match exclude abbrev candidates",
+        "dirty broken",
+    ),
+    "merge-base": form("a", "", "all octopus is-ancestor independent fork-point"),
+    "name-rev": form("", "", "tags all name-only always", "refs"),
+    "for-each-ref": form(
+        "",
+        "",
+        "ignore-case omit-empty",
+        "format count sort points-at merged no-merged contains no-contains exclude",
+        bad="shell perl python tcl",
+    ),
+    "show-ref": form("qsdh", "", "head heads tags branches verify quiet hash dereference abbrev"),
+    "show-branch": form("ar", "", "all remotes list more"),
+    "count-objects": form("vH", "", "verbose human-readable"),
+    "cherry": form("v"),
+    "range-diff": _DIFF,
+    "check-ignore": form("qvnz", "", "quiet verbose non-matching no-index"),
+    "check-attr": form("az", "", "all cached"),
+    "grep": form(
+        "aiIwvhHEGFPnlLczopWrq",
+        "efmABC",
+        "cached untracked no-index exclude-standard no-exclude-standard "
+        "recurse-submodules text ignore-case word-regexp invert-match full-name extended-regexp basic-regexp perl-regexp "
+        "fixed-strings line-number column files-with-matches name-only files-without-match null only-matching count "
+        "color no-color break heading show-function function-context and or not all-match quiet recursive no-recursive",
+        "max-depth after-context before-context context threads max-count",
+        "open-files-in-pager textconv ext-grep",
+        numbers=True,
+        globs=False,
+    ),
+    "var": form("l"),
+    "version": form("", "", "build-options"),
+    "ls-remote": form(bad="upload-pack exec", least=10**6),
+    "verify-pack": form("vs", "", "verbose stat-only"),
+    "diff-pairs": form(least=10**6),
+}
 """Sub-command -> the form in which it only reads."""
 
 _CONFIG_READS = names(
     "--get --get-all --get-regexp --get-urlmatch --list -l --get-color --get-colorbool --name-only -z "
     "--null --show-origin --show-scope --local --global --system --worktree --includes --no-includes "
     "--type --bool --int --path"
-)  # fmt: skip
+)
 _ACTS: dict[str, tuple[frozenset[str], int]] = {
-    "branch": (names(
-    "-a -r -v -vv -l --list --all --remotes --verbose --show-current --merged --no-merged --contains "
-    "--no-contains --points-at --sort --format --color --no-color --column --no-column -i --ignore-case"
-), 0),
-    "tag": (names(
-    "-l --list --sort --format -n --contains --no-contains --merged --no-merged --points-at --column "
-    "--no-column --color -i --ignore-case"
-), 0),
+    "branch": (
+        names(
+            "-a -r -v -vv -l --list --all --remotes --verbose --show-current --merged --no-merged --contains "
+            "--no-contains --points-at --sort --format --color --no-color --column --no-column -i --ignore-case"
+        ),
+        0,
+    ),
+    "tag": (
+        names(
+            "-l --list --sort --format -n --contains --no-contains --merged --no-merged --points-at --column "
+            "--no-column --color -i --ignore-case"
+        ),
+        0,
+    ),
     "remote": (frozenset(["-v", "--verbose"]), 0),
     "worktree": (frozenset(), 0),
     "stash": (frozenset(), 0),
-}  # fmt: skip
+}
 
 
 def git_verdict(args: Sequence[str]) -> str:
@@ -117,6 +188,8 @@ def git_verdict(args: Sequence[str]) -> str:
 
 
 def _verb_verdict(verb: str, rest: Sequence[str]) -> str:
+    if any("%G" in word or "%(signature" in word for word in rest):
+        return "the format asks for signatures, which runs the configured program"
     if verb in READING:
         return READING[verb].verdict(rest)
     if verb == "config":
@@ -139,9 +212,15 @@ def _config_verdict(rest: Sequence[str]) -> str:
 
 
 _SECOND = {
-    "stash": ("list",), "worktree": ("list",), "submodule": ("status", "summary"), "reflog": ("show",), "bisect": ("log", "view"),
-    "notes": ("list", "show"), "sparse-checkout": ("list",), "bundle": ("list-heads",),
-}  # fmt: skip
+    "stash": ("list",),
+    "worktree": ("list",),
+    "submodule": ("status", "summary"),
+    "reflog": ("show",),
+    "bisect": ("log", "view"),
+    "notes": ("list", "show"),
+    "sparse-checkout": ("list",),
+    "bundle": ("list-heads",),
+}
 
 
 def _second_verdict(verb: str, rest: Sequence[str]) -> str:
@@ -150,8 +229,12 @@ def _second_verdict(verb: str, rest: Sequence[str]) -> str:
     if verb == "bisect" and rest[:1] == ["view"]:
         return "git bisect view opens a program"
     if rest and rest[0] in _SECOND[verb]:
-        bad = [w for w in rest[1:] if w.startswith("-") and w not in ("--porcelain", "-v", "--verbose", "-z", "--oneline", "--cached",
-                                                                      "--recursive")]  # fmt: skip
+        bad = [
+            w
+            for w in rest[1:]
+            if w.startswith("-")
+            and w not in ("--porcelain", "-v", "--verbose", "-z", "--oneline", "--cached", "--recursive")
+        ]
         return f"the option {bad[0]} is not listed as reading only" if bad else ""
     return f"git {verb} {rest[0] if rest else ''} is not listed as reading only".replace("  ", " ")
 
@@ -167,7 +250,9 @@ def _listing_verdict(verb: str, rest: Sequence[str]) -> str:
             and not (verb == "tag" and word[:2] == "-n" and word[2:].isdigit())
         ):
             return f"the option {word} is not listed as reading only"
-    lists = any(w.partition("=")[0] in ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
-                for w in rest)  # fmt: skip
+    lists = any(
+        w.partition("=")[0] in ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
+        for w in rest
+    )
     operands = [w for w in rest if not w.startswith("-")]
     return "" if lists or len(operands) <= most else f"git {verb} with a name makes one"

@@ -14,15 +14,19 @@ from interlock.runtime.policy.shell.script import read_awk, read_sed
 
 _DIGEST = form("bctwz", "", "binary check tag text zero ignore-missing quiet status strict warn")
 _GREP = form(
-    "EFGPivywxcLlqsbHhnTUZzaIRrou", "efmABCdD",
+    "EFGPivywxcLlqsbHhnTUZzaIRrou",
+    "efmABCdD",
     "extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case invert-match word-regexp line-regexp "
     "count color colour files-without-match files-with-matches only-matching quiet silent no-messages byte-offset "
     "with-filename no-filename line-number initial-tab null text recursive dereference-recursive line-buffered binary "
     "null-data unix-byte-offsets",
     "regexp file max-count after-context before-context context label binary-files devices directories exclude exclude-from "
     "exclude-dir include",
-    reads="first", option_files="-f --file", numbers=True, default=".",
-)  # fmt: skip
+    reads="first",
+    option_files="-f --file",
+    numbers=True,
+    default=".",
+)
 
 
 def _sed(reading: Reading, args: Sequence[str]) -> str:
@@ -63,50 +67,93 @@ TEXT: dict[str, Form] = {
     "tac": form("br", "s", "before regex", "separator"),
     "head": form("qvz", "cn", "quiet silent verbose zero-terminated", "bytes lines", numbers=True),
     "tail": form(
-        "qvzr", "cnb", "quiet silent verbose zero-terminated", "bytes lines", "follow retry pid sleep-interval max-unchanged-stats",
+        "qvzr",
+        "cnb",
+        "quiet silent verbose zero-terminated",
+        "bytes lines",
+        "follow retry pid sleep-interval max-unchanged-stats",
         numbers=True,
     ),
     "wc": form("clmLw", "", "bytes chars lines max-line-length words debug", "total", "files0-from"),
-    "nl": form("p", "bdfhilnsvw", "no-renumber", "body-numbering section-delimiter footer-numbering header-numbering "
-               "line-increment join-blank-lines number-format number-separator starting-line-number number-width"),
+    "nl": form(
+        "p",
+        "bdfhilnsvw",
+        "no-renumber",
+        "body-numbering section-delimiter footer-numbering header-numbering "
+        "line-increment join-blank-lines number-format number-separator starting-line-number number-width",
+    ),
     "sort": form(
-        "bdfgiMhnRrVcCmsuz", "ktSN",
+        "bdfgiMhnRrVcCmsuz",
+        "ktSN",
         "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort "
         "human-numeric-sort numeric-sort random-sort reverse version-sort check merge stable unique zero-terminated debug",
         "key field-separator buffer-size parallel batch-size sort",
         "output temporary-directory compress-program files0-from random-source",
         globs=False,
     ),
-    "uniq": form("cdDiuz", "fsw", "count repeated all-repeated ignore-case unique zero-terminated group",
-                 "skip-fields skip-chars check-chars", most=1),
-    "cut": form("nsz", "bcdf", "complement only-delimited zero-terminated", "bytes characters delimiter fields output-delimiter"),
+    "uniq": form(
+        "cdDiuz",
+        "fsw",
+        "count repeated all-repeated ignore-case unique zero-terminated group",
+        "skip-fields skip-chars check-chars",
+        most=1,
+    ),
+    "cut": form(
+        "nsz", "bcdf", "complement only-delimited zero-terminated", "bytes characters delimiter fields output-delimiter"
+    ),
     "tr": form("cCdst", "", "complement delete squeeze-repeats truncate-set1", reads="none"),
     "paste": form("sz", "d", "serial zero-terminated", "delimiters"),
     "join": form("iz", "aeojt12v", "ignore-case check-order nocheck-order header zero-terminated"),
     "comm": form("123iz", "", "check-order nocheck-order output-delimiter total zero-terminated"),
     "fold": form("bs", "w", "bytes spaces", "width"),
-    "fmt": form("cstu", "wgp", "crown-margin split-only tagged-paragraph uniform-spacing", "width prefix goal", numbers=True),
+    "fmt": form(
+        "cstu", "wgp", "crown-margin split-only tagged-paragraph uniform-spacing", "width prefix goal", numbers=True
+    ),
     "expand": form("i", "t", "initial", "tabs"),
     "unexpand": form("a", "t", "all first-only", "tabs"),
-    "column": form("teJRx", "cosNTHEdOrip", "table json fillrows table-empty-lines table-noextreme keep-empty-lines table-noheadings",
-                   "output-width separator output-separator table-columns table-name table-order table-hide table-right "
-                   "table-truncate table-wrap tree tree-id tree-parent"),
+    "column": form(
+        "teJRx",
+        "cosNTHEdOrip",
+        "table json fillrows table-empty-lines table-noextreme keep-empty-lines table-noheadings",
+        "output-width separator output-separator table-columns table-name table-order table-hide table-right "
+        "table-truncate table-wrap tree tree-id tree-parent",
+    ),
     "rev": form("0", "", "zero"),
-    "od": form("abcdfilosxhBDHOeFXv", "AjNStw", "traditional output-duplicates",
-               "address-radix skip-bytes read-bytes endian strings format width"),
-    "hexdump": form("bcCdovxX", "ens", "canonical one-byte-octal one-byte-char two-bytes-decimal two-bytes-octal two-bytes-hex "
-                    "no-squeezing color", "format length skip"),
+    "od": form(
+        "abcdfilosxhBDHOeFXv",
+        "AjNStw",
+        "traditional output-duplicates",
+        "address-radix skip-bytes read-bytes endian strings format width",
+    ),
+    "hexdump": form(
+        "bcCdovxX",
+        "ens",
+        "canonical one-byte-octal one-byte-char two-bytes-decimal two-bytes-octal two-bytes-hex no-squeezing color",
+        "format length skip",
+    ),
     "hd": form("bcCdovx", "ens"),
-    "xxd": form("abCdeEiupPv", "cglosnR", "autoskip bits capitalize little-endian include plain postscript ps uppercase "
-                "cols groupsize len offset seek", bad="revert", most=1, single=True),
-    "strings": form("afwdho", "nteTsU", "all print-file-name include-all-whitespace data", "bytes radix encoding target "
-                    "output-separator unicode", numbers=True),
+    "xxd": form(
+        "abCdeEiupPv",
+        "cglosnR",
+        "autoskip bits capitalize little-endian include plain postscript ps uppercase cols groupsize len offset seek",
+        bad="revert",
+        most=1,
+        single=True,
+    ),
+    "strings": form(
+        "afwdho",
+        "nteTsU",
+        "all print-file-name include-all-whitespace data",
+        "bytes radix encoding target output-separator unicode",
+        numbers=True,
+    ),
     "grep": _GREP,
     "egrep": _GREP,
     "fgrep": _GREP,
     "zgrep": form("EFGivwxclLqshHno", "emABC", reads="first"),
     "rg": form(
-        "aFiILlcnNoPpqsSUuvwxHhL0.V", "ABCeEfgjmMrtTd",
+        "aFiILlcnNoPpqsSUuvwxHhL0.V",
+        "ABCeEfgjmMrtTd",
         "text fixed-strings ignore-case files-with-matches files-without-match count count-matches line-number no-line-number "
         "only-matching pcre2 pretty quiet case-sensitive smart-case multiline unrestricted invert-match word-regexp line-regexp "
         "with-filename no-filename follow null hidden no-hidden no-ignore no-ignore-vcs no-ignore-parent no-ignore-global "
@@ -118,26 +165,52 @@ TEXT: dict[str, Form] = {
         "threads color colors sort sortr encoding engine max-filesize path-separator field-match-separator "
         "field-context-separator context-separator dfa-size-limit regex-size-limit type-add type-clear ignore-file maxdepth",
         "pre pre-glob hostname-bin search-zip hyperlink-format generate",
-        reads="first", option_files="-f --file --ignore-file", globs=False, default=".",
+        reads="first",
+        option_files="-f --file --ignore-file",
+        globs=False,
+        default=".",
     ),
     "ag": form("cilLnQsSvwaHuUof0", "ABCGmWp", reads="first", globs=False, default="."),
     "ack": form("cilLnQsvwhHof", "ABCm", reads="first", globs=False, default="."),
-    "sed": form("nErszlu", "el", "quiet silent regexp-extended separate null-data posix sandbox unbuffered debug",
-                "expression line-length", "in-place file follow-symlinks binary zero-terminated", reads="first", check=_sed,
-                globs=False),
+    "sed": form(
+        "nErszlu",
+        "el",
+        "quiet silent regexp-extended separate null-data posix sandbox unbuffered debug",
+        "expression line-length",
+        "in-place file follow-symlinks binary zero-terminated",
+        reads="first",
+        check=_sed,
+        globs=False,
+    ),
     "awk": form("", "Fv", reads="first", check=_awk, globs=False),
-    "gawk": form("", "Fv", "sandbox posix traditional", "field-separator assign", "file source exec include load dump-variables "
-                 "debug profile pretty-print bignum", reads="first", check=_awk, globs=False),
+    "gawk": form(
+        "",
+        "Fv",
+        "sandbox posix traditional",
+        "field-separator assign",
+        "file source exec include load dump-variables debug profile pretty-print bignum",
+        reads="first",
+        check=_awk,
+        globs=False,
+    ),
     "mawk": form("", "Fv", reads="first", check=_awk, globs=False),
-    "jq": form("CMRSacejnrs", "", "compact-output null-input raw-input raw-output join-output ascii-output sort-keys slurp "
-               "color-output monochrome-output exit-status tab raw-output0 seq stream unbuffered", "indent",
-               "args arg argjson slurpfile rawfile jsonargs from-file run-tests library-path", reads="first", check=_jq),
+    "jq": form(
+        "CMRSacejnrs",
+        "",
+        "compact-output null-input raw-input raw-output join-output ascii-output sort-keys slurp "
+        "color-output monochrome-output exit-status tab raw-output0 seq stream unbuffered",
+        "indent",
+        "args arg argjson slurpfile rawfile jsonargs from-file run-tests library-path",
+        reads="first",
+        check=_jq,
+    ),
     "diff": form(
-        "abBcdeEilnNpqrstTuwyZ", "CFIUWxXDLS",
+        "abBcdeEinNpqrstTuwyZ",
+        "CFIUWxXDLS",
         "normal brief report-identical-files context unified ed rcs side-by-side show-c-function recursive new-file ignore-case "
         "ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines text "
         "strip-trailing-cr minimal speed-large-files suppress-common-lines left-column expand-tabs initial-tab color "
-        "no-dereference unidirectional-new-file paginate",
+        "no-dereference unidirectional-new-file",
         "label width show-function-line exclude exclude-from starting-file ignore-matching-lines tabsize horizon-lines ifdef "
         "from-file to-file palette ignore-file-name-case",
     ),
@@ -146,30 +219,68 @@ TEXT: dict[str, Form] = {
     "cmp": form("bls", "in", "print-bytes verbose quiet silent", "ignore-initial bytes"),
     "colordiff": form("abBcdeilnNpqrstuwy", "CUW"),
     "cksum": form("cwz", "al", "check length tag untagged base64 raw zero debug", "algorithm"),
-    "md5sum": _DIGEST, "sha1sum": _DIGEST, "sha224sum": _DIGEST, "sha256sum": _DIGEST, "sha384sum": _DIGEST,
-    "sha512sum": _DIGEST, "b2sum": _DIGEST, "shasum": form("bctUq0", "a", "binary check text tag quiet status", "algorithm"),
-    "md5": form("qrn", "s"), "sum": form("rs", "", "sysv"), "crc32": form(),
+    "md5sum": _DIGEST,
+    "sha1sum": _DIGEST,
+    "sha224sum": _DIGEST,
+    "sha256sum": _DIGEST,
+    "sha384sum": _DIGEST,
+    "sha512sum": _DIGEST,
+    "b2sum": _DIGEST,
+    "shasum": form("bctUq0", "a", "binary check text tag quiet status", "algorithm"),
+    "md5": form("qrn", "s"),
+    "sum": form("rs", "", "sysv"),
+    "crc32": form(),
     "base64": form("di", "w", "decode ignore-garbage", "wrap", most=1),
     "base32": form("di", "w", "decode ignore-garbage", "wrap", most=1),
-    "tsort": form(), "ptx": form("ACGr", "", most=1), "look": form("adf", "t", reads="first"),
+    "tsort": form(),
+    "ptx": form("ACGr", "", most=1),
+    "look": form("adf", "t", reads="first"),
     "echo": form("neE", "", reads="none"),
     "seq": form("w", "fs", "equal-width", "format separator", reads="none"),
     "expr": form(reads="none"),
-    "factor": form("h", reads="none"), "numfmt": form("z", "d", "debug header zero-terminated invalid", "delimiter field format "
-                                                      "from from-unit to to-unit padding round suffix grouping", reads="none"),
+    "factor": form("h", reads="none"),
+    "numfmt": form(
+        "z",
+        "d",
+        "debug header zero-terminated invalid",
+        "delimiter field format from from-unit to to-unit padding round suffix grouping",
+        reads="none",
+    ),
     "basename": form("az", "s", "multiple zero", "suffix", reads="none"),
     "dirname": form("z", "", "zero", reads="none"),
-    "true": form(reads="none"), "false": form(reads="none"), ":": form(reads="none"),
-    "sleep": form(reads="none"), "date": form("uRI", "dr", "utc universal rfc-email iso-8601 rfc-3339 debug", "date reference",
-                                              "set file", reads="none", check=_date, option_files="-r --reference"),
-    "cal": form("13jmsywhNC", "AB", reads="none"), "ncal": form("13jmsywhNC", "AB", reads="none"),
-    "zcat": form("fv"), "gzcat": form("fv"), "bzcat": form("s"), "xzcat": form("q"), "zstdcat": form("q"), "lz4cat": form(),
-    "nm": form("aACDglnoprSsuvP", "tfe"), "size": form("ABGt", "o"), "readelf": form("aehlSsrudVDnWgtIcA", "xpR", "all headers"),
+    "true": form(reads="none"),
+    "false": form(reads="none"),
+    ":": form(reads="none"),
+    "sleep": form(reads="none"),
+    "date": form(
+        "uRI",
+        "dr",
+        "utc universal rfc-email iso-8601 rfc-3339 debug",
+        "date reference",
+        "set file",
+        reads="none",
+        check=_date,
+        option_files="-r --reference",
+    ),
+    "cal": form("13jmsywhNC", "AB", reads="none"),
+    "ncal": form("13jmsywhNC", "AB", reads="none"),
+    "zcat": form("fv"),
+    "gzcat": form("fv"),
+    "bzcat": form("s"),
+    "xzcat": form("q"),
+    "zstdcat": form("q"),
+    "lz4cat": form(),
+    "nm": form("aACDglnoprSsuvP", "tfe"),
+    "size": form("ABGt", "o"),
+    "readelf": form("aehlSsrudVDnWgtIcA", "xpR", "all headers"),
     "objdump": form("afhprtTxdDSsCgwz", "jMbm", "all-headers disassemble full-contents syms"),
-    "cloc": form(bad="out report-file"), "tokei": form("fs", "et"), "scc": form("c", "f", bad="output"),
+    "cloc": form(bad="out report-file"),
+    "tokei": form("fs", "et"),
+    "scc": form("c", "f", bad="output"),
     "pwgen": form("0", reads="none", most=0),
-    "logname": form(reads="none", check=_no_operand), "tty": form("s", reads="none"),
-}  # fmt: skip
+    "logname": form(reads="none", check=_no_operand),
+    "tty": form("s", reads="none"),
+}
 """Program -> the form in which it only reads."""
 
 for _unsure in ("ptx", "cloc", "tokei", "scc", "pwgen", "ag", "ack", "zgrep", "colordiff", "objdump", "zcat", "gzcat"):
