@@ -43,9 +43,9 @@ def observe_stop(setting: Setting, call: Call, stop: Stop) -> ToolObservation:
             ok=False,
             phase=stop.phase,
             code=stop.code,
-            title=call.title,
+            title=setting.masked(call.title),
             summary=message,
-            user_text=f"{call.title}: {message}",
+            user_text=setting.masked(f"{call.title}: {stop.message}"),
             metrics=Metrics(waited_ms=call.waited_ms, queued_ms=call.queued_ms),
             retryable=stop.retryable,
             next_step=stop.next_step,
@@ -59,7 +59,7 @@ def observe(setting: Setting, call: Call, output: ToolOutput) -> ToolObservation
     limit = setting.manifest.limit(tool.name, tool.max_bytes)
     cut = cap(output.content, limit, keep=output.keep) if output.content is not None else Cut("", 0, "")
     artifacts, raw_ref = _artifacts(setting, call, output, cut)
-    title = output.title or prepared.title
+    title = setting.masked(output.title or prepared.title)
     phase: Phase = "execute"
     return _record(
         setting,
