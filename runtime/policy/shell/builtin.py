@@ -120,16 +120,8 @@ def _eval(frame: Frame, state: State, walk: Walk) -> None:
         # what it did to the shell itself is followed in the copy only
         _forget_if_moved(code, state, walk)
     else:
-        _guess_or_dynamic(code, frame, state, walk, "eval")
+        walk.code(code, False, frame, state, "eval")
         state.lose_directory()
-
-
-def _guess_or_dynamic(code: str, frame: Frame, state: State, walk: Walk, via: str) -> None:
-    walk.note(f"the code given to {via} is known only at run time")
-    if "$" in code or "`" in code:
-        walk.dynamic(frame, state, via, f"the code given to {via} is known only at run time")
-    else:
-        walk.text(code, state, via, frame)
 
 
 def _forget_if_moved(code: str, state: State, walk: Walk) -> None:
@@ -144,10 +136,7 @@ def _trap(frame: Frame, state: State, walk: Walk) -> None:
     if len(args) < 2 or args[0].value in ("", "-", "-l", "-p", "-P"):
         return
     code = args[0]
-    if code.known:
-        walk.text(code.value, state, "trap", frame)
-    else:
-        _guess_or_dynamic(code.value, frame, state, walk, "trap")
+    walk.code(code.value, code.known, frame, state, "trap")
 
 
 def _source(frame: Frame, state: State, walk: Walk) -> None:

@@ -142,7 +142,7 @@ def _shell_wraps(args: Sequence[str]) -> bool:
     at, code = 0, False
     while at < len(args) and args[at].startswith("-"):
         letters = args[at][1:]
-        if not letters or not set(letters) <= set("cleux" + "o"):
+        if not letters or not set(letters) <= set("cleuxo") or "o" in letters[:-1]:
             return False
         code = code or "c" in letters
         if "o" in letters:

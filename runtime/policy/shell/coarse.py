@@ -12,14 +12,15 @@ from interlock.runtime.policy.shell.model import SimpleCommand
 
 MAX_PIECES = 500
 
-_SEPARATOR = re.compile(r"(?:[;&|\n()`{}]|\$\()+")
+_SEPARATORS = dict.fromkeys(map(ord, ";&|()`{}"), "\n")
 _DROPPED = re.compile(r"[\"'\\]")
 _LONGEST = 2_000
 
 
 def coarse_commands(text: str, offset: int, *, why: str) -> list[SimpleCommand]:
     """Pieces of `text` that could be commands, each not understood for the reason `why`."""
-    seen = dict.fromkeys(piece.strip() for piece in _SEPARATOR.split(text))
+    pieces = dict.fromkeys(text.translate(_SEPARATORS).split("\n"))
+    seen = dict.fromkeys(piece.strip() for piece in pieces)
     found: list[SimpleCommand] = []
     for piece in seen:
         words = _DROPPED.sub("", piece[:_LONGEST]).split()

@@ -101,6 +101,9 @@ def _global_options(reading: Reading, args: list[Field], frame: Frame, state: St
             state.enter(option.value if args[option.value_index].known else None)
         elif option.name == "-c" and option.value is not None:
             key, _, value = option.value.partition("=")
+            # a value known only at run time is source text: its quotes are not part of it
+            value = value if args[option.value_index].known else value.replace('"', "")
+            key = key.lstrip('"')
             if key.lower().startswith("alias."):
                 aliases[key[6:]] = value
             else:

@@ -80,7 +80,7 @@ def _pairs(fields: list[Field]) -> list[tuple[str, str]]:
 
 def _shell(frame: Frame, state: State, walk: Walk) -> None:
     args = [f.value for f in frame.args]
-    reading = read_options([a if not a.startswith("+") else "-" + a[1:] for a in args], _SHELL_SPEC)
+    reading = read_options([_option_last(a) for a in args], _SHELL_SPEC)
     via = f"{frame.name} -c"
     if (reading.has("-c") and reading.operands) or reading.value("--command"):
         at = reading.operands[0] if reading.has("-c") else next(o.value_index for o in reading.options if o.value)
@@ -96,6 +96,14 @@ def _shell(frame: Frame, state: State, walk: Walk) -> None:
         stdin_code(frame, state, walk, frame.name)
     elif "<(" in args[reading.operands[0]]:
         walk.dynamic(frame, state, frame.name, "the code is the output of another command")
+
+
+def _option_last(word: str) -> str:
+    """A shell's `o` takes the next word wherever it stands in a cluster; `+x` is an option too."""
+    if word[:1] not in ("-", "+") or word.startswith("--") or len(word) < 2:
+        return word
+    letters = word[1:]
+    return "-" + letters.replace("o", "").replace("O", "") + "".join(c for c in letters if c in "oO")
 
 
 def _env(frame: Frame, state: State, walk: Walk) -> None:

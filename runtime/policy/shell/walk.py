@@ -35,7 +35,7 @@ from interlock.runtime.policy.shell.syntax import (
 )
 
 _LEAVING = frozenset({"exit", "return", "break", "continue", "die"})
-_MOVES = re.compile(r"\b(?:cd|pushd|popd|chdir)\b")
+_MOVES = ("cd", "pushd", "popd", "chdir")
 _SUBSTITUTION = re.compile(r"\$\(|`|\$\{")
 
 
@@ -47,7 +47,7 @@ class Walk:
         self.commands: list[SimpleCommand] = []
         self.notes: list[str] = []
         self._unwrap = unwrap
-        self._moves = bool(_MOVES.search(source))
+        self._moves = any(word in source for word in _MOVES)
 
     def note(self, text: str) -> None:
         """Say once why the whole is not fully understood."""

@@ -135,7 +135,6 @@ WRAPPERS: dict[str, Wrapper] = {
     "caffeinate": Wrapper("tw"),
     "dbus-run-session": Wrapper("", "config-file dbus-daemon"),
     "xvfb-run": Wrapper("efnpsw", "error-file auth-file server-num server-args xauth-protocol wait"),
-    "xephyr-run": Wrapper(),
     "ssh-agent": Wrapper("aEtP"),
     "gpg-agent": Wrapper("", "", dashes=True),
     "torsocks": Wrapper("uaPp", "user pass address port"),
@@ -223,12 +222,11 @@ WRAPPERS: dict[str, Wrapper] = {
     "start-stop-daemon": Wrapper("xapnugsrkNdI", "exec startas pidfile name user group signal retry chuid nicelevel chdir",
                                  dashes=True, moves="*"),
     "run-one": Wrapper(), "keep-one-running": Wrapper(),
-    "retry": Wrapper("tdsm"), "parallelize": Wrapper(),
+    "retry": Wrapper("tdsm"),
     "mosh": Wrapper("p", "client server predict family port ssh bind-server", skip=1, moves="*"),
     "icecc": Wrapper(), "ccache": Wrapper(), "distcc": Wrapper(), "sccache": Wrapper(),
     "bear": Wrapper("", "output config", dashes=True), "scan-build": Wrapper("o"),
     "coverage": Wrapper(),
-    "make-changed": Wrapper(),
 }  # fmt: skip
 """Program -> how to find the inner program."""
 

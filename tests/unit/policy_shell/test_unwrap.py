@@ -55,6 +55,10 @@ _REACHES_RM = [
     "true " + "&& true " * 3000 + "; rm -rf x",
     "echo " + "A" * 200_000 + "; rm -rf x",
     "rm -rf x\n)",
+    'bash -c "rm -rf $(pwd)"',
+    'eval "rm -rf $x"',
+    'ssh h "rm -rf $d"',
+    'git -c alias.a="!rm $x" a',
 ]
 
 

@@ -57,7 +57,7 @@ _LOG = form(
     reads="none",
     default=".",
 )
-_DIFF = form(_DIFF_FLAGS, "USGXO", _DIFF_LONG, _DIFF_VALUES, _DIFF_BAD, numbers=True, reads="none", default=".")
+_DIFF = form(_DIFF_FLAGS, "USGX", _DIFF_LONG, _DIFF_VALUES, _DIFF_BAD, numbers=True, reads="none", default=".")
 
 
 READING: dict[str, Form] = {

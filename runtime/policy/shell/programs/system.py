@@ -110,7 +110,7 @@ SYSTEM: dict[str, Form] = {
     ),
     "du": form(
         "aAbchHklLmPsSx0DgnI",
-        "dBtX",
+        "dBt",
         "all apparent-size bytes total dereference human-readable si count-links summarize "
         "one-file-system null separate-dirs inodes time no-dereference dereference-args",
         "max-depth block-size threshold exclude time-style",
