@@ -25,7 +25,9 @@ def load(path: Path):
 
 
 def main(wanted: list[str]) -> int:
-    print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    print(
+        f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
+    )
     rows: list[tuple[str, str, str]] = []
     failed = 0
     for path in sorted(HERE.glob("*_bench.py")):

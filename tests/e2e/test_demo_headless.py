@@ -123,7 +123,9 @@ def test_verify_accepts_every_journal(which: str, request: pytest.FixtureRequest
 def test_allowed_demo_really_mends_the_project_and_shows_its_evidence(allowed: Run) -> None:
     project = allowed.last["project"]
     assert git(project, "diff", "--stat").endswith("1 file changed, 1 insertion(+), 1 deletion(-)")
-    tests = subprocess.run([sys.executable, "-m", "unittest"], cwd=project, capture_output=True, timeout=60, check=False)
+    tests = subprocess.run(
+        [sys.executable, "-m", "unittest"], cwd=project, capture_output=True, timeout=60, check=False
+    )
     assert tests.returncode == 0
     events = allowed.events()
     assert [e["evidence"]["verdict"] for e in events if e["type"] == "answer.final"] == ["passed"]

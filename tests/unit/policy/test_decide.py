@@ -160,7 +160,9 @@ def test_what_cannot_be_undone_is_denied_wherever_it_stands(command: str) -> Non
     assert judged("bash", command=command).effect == "deny"
 
 
-@pytest.mark.parametrize("command", ["ls", "npm test", "git push", "cat /etc/passwd", "rm -rf build", "$CMD", "(", "a `b"])
+@pytest.mark.parametrize(
+    "command", ["ls", "npm test", "git push", "cat /etc/passwd", "rm -rf build", "$CMD", "(", "a `b"]
+)
 def test_every_other_shell_command_asks(command: str) -> None:
     assert judged("bash", command=command).effect == "ask"
 
@@ -212,11 +214,24 @@ def test_a_fault_inside_asks_and_says_so() -> None:
 
 
 SIMPLE = st.sampled_from(
-    ["ls", "cat a", "touch x", "npm test", "rm -rf /", "mkfs /dev/x", "echo hi > out", "git status", "$X", "cat /etc/hosts"]
+    [
+        "ls",
+        "cat a",
+        "touch x",
+        "npm test",
+        "rm -rf /",
+        "mkfs /dev/x",
+        "echo hi > out",
+        "git status",
+        "$X",
+        "cat /etc/hosts",
+    ]
 )
 
 
-@given(st.lists(SIMPLE, min_size=1, max_size=5), st.sampled_from([" && ", " || ", "; ", " | ", "\n", " & "]), st.booleans())
+@given(
+    st.lists(SIMPLE, min_size=1, max_size=5), st.sampled_from([" && ", " || ", "; ", " | ", "\n", " & "]), st.booleans()
+)
 def test_a_compound_command_is_never_judged_more_mildly_than_a_part(parts: list[str], joint: str, free: bool) -> None:
     policy = Policy(allow_read_only_shell=free)
     whole = judged("bash", policy=policy, command=joint.join(parts)).effect
