@@ -17,7 +17,8 @@ HERE = Path(__file__).resolve().parent
 
 def load(path: Path):
     spec = importlib.util.spec_from_file_location(f"interlock_bench_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

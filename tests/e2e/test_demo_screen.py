@@ -152,7 +152,7 @@ def test_a_quit_ends_the_agents_and_restores_the_terminal(tmp_path: Path) -> Non
         terminal.wait(lambda s: "unittest" in s, "the first ask", 60)
         terminal.keys("q")
         terminal.wait(
-            lambda s: "wait" in s.lower() and "quit" in s.lower() or "left with 0" in s, "the question or the end"
+            lambda s: ("wait" in s.lower() and "quit" in s.lower()) or "left with 0" in s, "the question or the end"
         )
         if "left with" not in terminal.screen():
             terminal.keys("q")
