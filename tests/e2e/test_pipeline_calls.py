@@ -280,6 +280,24 @@ class TestCommands:
                 assert (seen.ok, marked) == ((True, True) if number <= 5 else (False, False)), call
                 assert "success" not in seen.summary + seen.user_text
 
+    @pytest.mark.parametrize(
+        ("command", "marked"),
+        [
+            ("(false; true)", True),
+            ("{ false; true; }", True),
+            ("false\ntrue", True),
+            ("true && true", False),
+            ("cat <<EOF\nx\nEOF", False),
+            ("echo 'a;b|c'", False),
+            ("if false; then :; fi", True),
+        ],
+    )
+    async def test_hidden_stages_are_marked_and_plain_commands_are_not(
+        self, tmp_path: Path, command: str, marked: bool
+    ) -> None:
+        async with desk(tmp_path) as d:
+            assert ("(last stage)" in (await d("bash", command=command)).summary) is marked
+
     async def test_a_command_that_wants_input_ends_at_once_and_says_so(self, tmp_path: Path) -> None:
         """BC-077"""
         async with desk(tmp_path) as d:
@@ -451,6 +469,16 @@ class TestEnds:
             (seen,) = d.events("tool.observation")
             assert (seen["phase"], seen["code"]) == ("execute", "cancelled")
             assert tree.members(-1, f"{d.session.id}/{seen['invocationId']}") == set()
+
+    async def test_a_call_cancelled_before_its_first_step_is_observed_too(self, tmp_path: Path) -> None:
+        async with desk(tmp_path) as d:
+            task = asyncio.create_task(d.session.pipeline.run(Intent("bash", {"command": "touch x"})))
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert [e["code"] for e in d.events("tool.observation")] == ["cancelled"]
+            assert (await d("bash", command="echo next")).ok
 
     async def test_one_call_can_be_cancelled_while_it_waits_for_an_answer(self, tmp_path: Path) -> None:
         async with desk(tmp_path) as d:

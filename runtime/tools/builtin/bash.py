@@ -18,7 +18,7 @@ from typing import Literal
 from pydantic import Field
 
 from interlock.runtime.events.tool import ArtifactRef, SideEffect
-from interlock.runtime.policy.shell import parse_command
+from interlock.runtime.policy.shell import ShellFacts, parse_command
 from interlock.runtime.tools.capture import Capture
 from interlock.runtime.tools.definition import (
     Claim,
@@ -38,7 +38,7 @@ from interlock.runtime.tools.workspace import Workspace
 
 PROGRESS_EVERY_S = 0.5
 """At most one progress event a stream in this time."""
-MASKING = frozenset({"|", "|&", "||", ";", "&", "\n"})
+MASKING = frozenset({"|", "|&", "||", ";", "&"})
 """Operators behind which an earlier failure does not show in the exit code."""
 _WANTED_INPUT = re.compile(
     r"EOFError|/dev/tty|EOF when reading|not a tty|inappropriate ioctl for device|"
@@ -78,10 +78,10 @@ def prepare(call: BashInput, context: ToolContext) -> Prepared:
     _check_syntax(shell, call.command, context)
     facts = parse_command(call.command)
     watched = operands(facts, cwd, context.workspace)
-    unsure = MASKING & set(facts.operators) or "\n" in call.command.strip()
+    unsure = _masks(facts, call.command)
 
     async def run(running: RunContext) -> ToolOutput:
-        return await _run(call, running, shell, cwd, context.workspace, unsure=bool(unsure))
+        return await _run(call, running, shell, cwd, context.workspace, unsure=unsure)
 
     shown = context.workspace.show(cwd)
     first = call.command.strip().split("\n", 1)[0]
@@ -96,6 +96,14 @@ def prepare(call: BashInput, context: ToolContext) -> Prepared:
         watched=watched,
         facts={"operands": [{"path": w.place.shown, "sha256": w.baseline.sha256} for w in watched if w.baseline]},
     )
+
+
+def _masks(facts: ShellFacts, command: str) -> bool:
+    """Whether a command that is not the last may have failed although the exit code is 0."""
+    if MASKING & set(facts.operators) or (not facts.understood and "\n" in command.strip()):
+        return True
+    # commands inside ( ), { }, loops and conditions stand at the top too, but are joined by no operator there
+    return sum(simple.depth == 0 for simple in facts.commands) > facts.operators.count("&&") + 1
 
 
 def _directory(written: str | None, workspace: Workspace) -> str:
