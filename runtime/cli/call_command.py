@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import typer
 from interlock.runtime.cli.fault import CommandFault
 
 if TYPE_CHECKING:
+    from interlock.runtime.engine.session import RuntimeSession
     from interlock.runtime.events.tool import ToolObservation
 
 
@@ -69,6 +71,7 @@ async def _call(tool: str, raw: dict[str, Any], workspace: Path, answer: Any) ->
             if answer is not None:
                 socket = str(session.setting.reply_to)
                 approver = asyncio.create_task(answer_all(socket, answer, lambda kind, what: None))
+            await _read_first(session, tool, raw)
             observation = await session.pipeline.run(Intent(tool, raw))
             if approver is not None:
                 approver.cancel()
@@ -76,6 +79,18 @@ async def _call(tool: str, raw: dict[str, Any], workspace: Path, answer: Any) ->
             return observation
     except (JournalWriteError, PlaceError, ManifestError) as error:
         raise CommandFault(str(error)) from None
+
+
+async def _read_first(session: RuntimeSession, tool: str, raw: dict[str, Any]) -> None:
+    """A change of a file needs that it was read in this session; this session has only the one call, so it is read here."""
+    from interlock.runtime.engine.intent import Intent
+
+    path = raw.get("path")
+    if tool in ("edit_file", "write_file") and isinstance(path, str):
+        place = Path(session.setting.context.workspace.home) / path
+        if "\0" not in path and place.is_file():
+            print(f"interlock: reading {place} first, as every change needs", file=sys.stderr)
+            await session.pipeline.run(Intent("read_file", {"path": path}))
 
 
 def _print(observation: ToolObservation, as_json: bool) -> None:

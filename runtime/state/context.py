@@ -46,12 +46,13 @@ class Message:
 def model_text(observation: ToolObservation, *, pruned: bool = False) -> str:
     """What the model reads of an observation: summary and content joined by a line end, or the summary alone.
 
-    A refusal begins with its code, so that the model need not guess which kind it met.
+    A refusal begins with its code, so that the model need not guess which kind it met. A refusal and a cut result
+    carry what can be done next behind the summary.
     """
     head = observation.summary
     if not observation.ok and observation.code not in head:
         head = f"{observation.code}: {head}"
-    if observation.next_step and not observation.ok:
+    if observation.next_step and (observation.truncated or not observation.ok):
         head = f"{head}\n{observation.next_step}"
     if pruned or not observation.content:
         return head

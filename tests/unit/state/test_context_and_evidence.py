@@ -114,3 +114,9 @@ EDIT = observation(9, side_effects=(SideEffect(kind="file.changed", path="a.py")
 )
 def test_the_verdict_is_that_of_the_record(events: list, digest: str, verdict_: str) -> None:
     assert verdict(events, digest).verdict == verdict_
+
+
+def test_a_cut_result_tells_the_model_what_to_do_next() -> None:
+    cut = observation(1, content="part", truncated=True, omitted_bytes=9, next_step="use read_artifact")
+    assert model_text(cut) == "sum 1\nuse read_artifact\npart"
+    assert model_text(observation(1, content="all", next_step="use read_artifact")) == "sum 1\nall"
