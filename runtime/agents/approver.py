@@ -33,5 +33,5 @@ async def _answer(client: AskClient, ask: AskView, answer: AnswerKind) -> None:
         await client.answer(ask.ask_id, ask.input_digest, answer)
     except AskRefused as error:
         # somebody else was first, or the ask was closed meanwhile: both are normal ends of an ask
-        if error.name not in ("already_resolved", "expired", "closed", "unknown_ask"):
+        if error.name not in ("already_resolved", "expired", "ask_closed", "unknown_ask"):
             raise

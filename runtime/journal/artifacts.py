@@ -63,6 +63,10 @@ def inside(folder: Path, relative: str) -> Path:
     return path
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
 class GrowingArtifact:
     """An artifact while it is written. Readers may look at `path` meanwhile; `seal` gives it its final name."""
 
@@ -73,7 +77,7 @@ class GrowingArtifact:
         self._digest = hashlib.sha256()
         self.size = 0
         """Bytes written so far."""
-        self._file: BinaryIO = open(self.path, "xb", buffering=0)  # noqa: SIM115 - closed by seal or discard
+        self._file: BinaryIO = open(self.path, "xb", buffering=0, opener=_private)  # noqa: SIM115 - closed by seal or discard
 
     def __enter__(self) -> GrowingArtifact:
         return self

@@ -17,23 +17,36 @@ class PlaceError(Exception):
 
 
 def state_home() -> Path:
-    """Folder of everything that is kept: `INTERLOCK_STATE_DIR`, or the user's state folder."""
+    """Folder of everything that is kept: `INTERLOCK_STATE_DIR`, or the user's state folder.
+
+    Raises PlaceError when neither is known.
+    """
     chosen = os.environ.get("INTERLOCK_STATE_DIR")
     if chosen:
         return Path(chosen).absolute()
     import platformdirs
 
-    return platformdirs.user_state_path("interlock", appauthor=False)
+    return _whole(platformdirs.user_state_path("interlock", appauthor=False), "INTERLOCK_STATE_DIR")
 
 
 def config_home() -> Path:
-    """Folder of the user's own settings: `INTERLOCK_CONFIG_DIR`, or the user's configuration folder."""
+    """Folder of the user's own settings: `INTERLOCK_CONFIG_DIR`, or the user's configuration folder.
+
+    Raises PlaceError when neither is known.
+    """
     chosen = os.environ.get("INTERLOCK_CONFIG_DIR")
     if chosen:
         return Path(chosen).absolute()
     import platformdirs
 
-    return platformdirs.user_config_path("interlock", appauthor=False)
+    return _whole(platformdirs.user_config_path("interlock", appauthor=False), "INTERLOCK_CONFIG_DIR")
+
+
+def _whole(path: Path, variable: str) -> Path:
+    # no usable HOME and no entry for the user give a path that would follow the working directory around
+    if not path.is_absolute() or path.parts[:2] == ("/", ".local") or path.parts[:2] == ("/", ".config"):
+        raise PlaceError(f"no home folder is known (HOME is {os.environ.get('HOME')!r}). Set HOME, or {variable}.")
+    return path
 
 
 def sessions_home() -> Path:
@@ -73,7 +86,7 @@ def private_folder(path: Path) -> Path:
     Raises PlaceError with what is wrong and what to do.
     """
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_closed(path)
         seen = os.lstat(path)
     except OSError as error:
         raise PlaceError(
@@ -88,3 +101,24 @@ def private_folder(path: Path) -> Path:
     if seen.st_mode & 0o077:
         raise PlaceError(f"{path} is open to others (mode {stat.S_IMODE(seen.st_mode):04o}). Run: chmod 700 {path}")
     return path
+
+
+def kept_folder(path: Path) -> Path:
+    """Make or check a folder for what is kept. Others may read an older one of it, never write to it.
+
+    Raises PlaceError when others may write to it, and OSError when it cannot be made.
+    """
+    make_closed(path)
+    mode = os.stat(path).st_mode
+    if mode & 0o022:
+        raise PlaceError(f"others may write to {path} (mode {stat.S_IMODE(mode):04o}). Run: chmod go-w {path}")
+    return path
+
+
+def make_closed(path: Path) -> None:
+    """Make a folder and all that is missing above it, closed to others whatever the umask says. Raises OSError."""
+    missing = [path]
+    while not missing[-1].parent.exists():
+        missing.append(missing[-1].parent)
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)

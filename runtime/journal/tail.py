@@ -160,7 +160,7 @@ class _OpenFile:
     """One open file, read by position, with the unfinished line that was met last."""
 
     def __init__(self, path: Path, generation: int) -> None:
-        self.fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         seen = os.fstat(self.fd)
         self.dev, self.ino, self.generation = seen.st_dev, seen.st_ino, generation
         self.restart(generation)
@@ -261,7 +261,7 @@ def read_line_at(path: Path, offset: int) -> bytes:
 
     Raises OSError when the file cannot be read.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         return _line_at(fd, offset)
     finally:
@@ -287,7 +287,7 @@ def last_lines(path: Path, nbytes: int = CHUNK) -> list[Line]:
 
     Raises OSError when the file cannot be read.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         size = os.fstat(fd).st_size
         start = max(0, size - nbytes)

@@ -20,7 +20,8 @@ class _Walk:
     last: str = GENESIS
     before_last: str = GENESIS
     seq: int = -1
-    torn_offset: int = -1
+    sealed: tuple[str, int] | None = None
+    """Digest and end of the line up to which the head has sealed the journal, once it was passed."""
 
 
 def check_journal(folder: Path, head_file: Path) -> VerifyReport:
@@ -29,6 +30,7 @@ def check_journal(folder: Path, head_file: Path) -> VerifyReport:
     Raises OSError when the journal cannot be read.
     """
     report = VerifyReport(ok=True, lines=0)
+    head = read_head(head_file)
     walk = _Walk()
     damaged: tuple[int, int, str] | None = None
     with open(folder / "events.jsonl", "rb") as file:
@@ -45,16 +47,20 @@ def check_journal(folder: Path, head_file: Path) -> VerifyReport:
                     damaged = _excused(report, value, damaged)
                 if damaged:
                     break
-                bad = _check_line(walk, value) or _check_artifacts(folder, value, report)
+                bad = _check_line(walk, value, folder.name) or _check_artifacts(folder, value, report)
                 if bad:
                     report.first_bad = FirstBad(walk.number, walk.offset, bad)
                     break
             walk.last = digest(line)
             walk.offset += len(line)
             report.lines += 1
+            if head is not None and isinstance(value, dict) and walk.seq + 1 == head.count:
+                walk.sealed = (walk.last, walk.offset)
     if damaged and not report.first_bad:
         report.first_bad = FirstBad(*damaged)
-    _check_head(report, walk, read_head(head_file), head_file)
+    _check_head(report, walk, head, head_file)
+    if not walk.number and not report.first_bad:
+        report.first_bad = FirstBad(1, 0, "the journal is empty: no event was recorded, or all were taken away")
     report.ok = report.first_bad is None
     return report
 
@@ -69,7 +75,9 @@ def _excused(report: VerifyReport, value: dict[str, Any], damaged: tuple[int, in
     return damaged
 
 
-def _check_line(walk: _Walk, value: dict[str, Any]) -> str | None:
+def _check_line(walk: _Walk, value: dict[str, Any], session: str) -> str | None:
+    if value.get("session") != session:
+        return f"this is a line of session {value.get('session')!r}, in the journal of {session!r}"
     if value.get("prev") != walk.last:
         return "the digest of the line before does not match: this line or the one before was changed, added or removed"
     seq = value.get("seq")
@@ -123,5 +131,6 @@ def _check_head(report: VerifyReport, walk: _Walk, head: Head | None, path: Path
         missing = head.count - walk.seq - 1
         why = f"the sealed head knows {head.count} events; {missing} are missing from the end"
         report.first_bad = FirstBad(report.lines + 1, walk.offset, why)
-    elif walk.seq + 1 == head.count and walk.last != head.last:
-        report.first_bad = FirstBad(report.lines, walk.offset, "the last line is not the one that was sealed")
+    elif head.count and walk.sealed != (head.last, head.size):
+        why = f"line {head.count} is not the one that was sealed: another journal stands here"
+        report.first_bad = FirstBad(head.count, walk.sealed[1] if walk.sealed else 0, why)

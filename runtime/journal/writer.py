@@ -66,19 +66,33 @@ class JournalWriter:
         self._listeners: list[Listener] = []
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         self._file = os.open(self.path, flags, 0o600)
-        place.heads_home().mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._head = os.open(place.heads_home() / session, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        heads = place.kept_folder(place.heads_home())
+        self._head = os.open(heads / session, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if not os.fstat(self._head).st_size:
+            # its room on the disk is taken before the first event, so that a full disk cannot part event and head
+            os.pwrite(self._head, chain.head_line(self._seq, self._prev, self._size), 0)
 
     @classmethod
     def create(cls, session: str, clock: Clock = system_clock) -> JournalWriter:
-        """Begin a new journal. Raises JournalWriteError if there is one already or the folder cannot be made."""
+        """Begin a new journal.
+
+        Raises JournalWriteError if there is one already or the folder cannot be made, PlaceError where others may
+        write to the folder of all sessions.
+        """
         folder = place.session_folder(session)
+        lock = -1
         try:
-            place.sessions_home().mkdir(mode=0o700, parents=True, exist_ok=True)
+            place.kept_folder(place.sessions_home())
             folder.mkdir(mode=0o700)
-            return cls(session, folder, clock, _take_lock(folder), JournalScan())
-        except OSError as error:
-            raise JournalWriteError(f"cannot begin the journal in {folder}: {error.strerror}") from None
+            lock = _take_lock(folder)
+            return cls(session, folder, clock, lock, JournalScan())
+        except (OSError, place.PlaceError) as error:
+            if lock >= 0:
+                os.close(lock)
+            if isinstance(error, place.PlaceError):
+                raise
+            advice = "Make room or set INTERLOCK_STATE_DIR to a folder that can be written."
+            raise JournalWriteError(f"cannot begin the journal in {folder}: {error.strerror}. {advice}") from None
 
     @classmethod
     def open(cls, session: str, clock: Clock = system_clock) -> JournalWriter:
@@ -93,9 +107,10 @@ class JournalWriter:
         try:
             state = scan(folder / "events.jsonl")
             writer = cls(session, folder, clock, lock, state)
-        except OSError as error:
+        except (OSError, place.PlaceError) as error:
             os.close(lock)
-            raise JournalWriteError(f"cannot open {folder / 'events.jsonl'}: {error.strerror}") from None
+            why = getattr(error, "strerror", None) or error
+            raise JournalWriteError(f"cannot open {folder / 'events.jsonl'}: {why}") from None
         try:
             if state.torn:
                 writer._close_off(state)
@@ -139,12 +154,15 @@ class JournalWriter:
             raise JournalWriteError(f"cannot record in {self.path}: {error}") from None
         offset = self._size
         self._write(line)
-        if durable:
-            self._sync()
+        try:
+            if durable:
+                self._sync()
+            self._seal(self._seq + 1, chain.digest(line), durable)
+        except JournalWriteError as error:
+            self._cut_back(offset, error)
         written = event.model_copy(update={"session": self.session, "seq": self._seq, "ts": ts, "prev": self._prev})
         self._seq += 1
         self._prev = chain.digest(line)
-        self._seal(durable)
         for listener in self._listeners:
             listener(written, line, offset)
         return written
@@ -175,11 +193,22 @@ class JournalWriter:
             self._failed = f"the disk did not confirm the record: {error.strerror}"
             raise JournalWriteError(f"cannot record in {self.path}: {self._failed}") from None
 
-    def _seal(self, durable: bool) -> None:
+    def _cut_back(self, offset: int, error: JournalWriteError) -> NoReturn:
+        # who hears that an event was not recorded must not find it in the journal afterwards
+        self._size = offset
+        try:
+            os.ftruncate(self._file, offset)
+            os.pwrite(self._head, chain.head_line(self._seq, self._prev, offset), 0)
+        except OSError as failed:
+            self._failed = f"{self._failed}; cutting it back failed too: {failed.strerror}"
+            raise JournalWriteError(f"{error}; cutting it back failed too: {failed.strerror}") from None
+        raise error
+
+    def _seal(self, count: int, last: str, durable: bool) -> None:
         # fixed width, one pwrite: a reader never sees half of it; sync is left to the next durable event's own order
         try:
-            os.pwrite(self._head, chain.head_line(self._seq, self._prev, self._size), 0)
-            if durable and self._seq % 64 == 0:
+            os.pwrite(self._head, chain.head_line(count, last, self._size), 0)
+            if durable and count % 64 == 0:
                 os.fsync(self._head)
         except OSError as error:
             self._failed = f"the sealed head could not be written: {error.strerror}"
