@@ -98,6 +98,15 @@ class SafeText:
         """How many source characters of this kind were met."""
         return sum(mark.count for mark in self.marks if mark.kind == kind)
 
+    def shown_at(self, index: int) -> int:
+        """The place in `text` of a place in the source that was escaped."""
+        moved = 0
+        for mark in self.marks:
+            if mark.start - moved >= index:
+                break
+            moved += (mark.end - mark.start) - mark.count
+        return min(max(index + moved, 0), len(self.text))
+
     def slice(self, start: int, end: int) -> SafeText:
         """The part between two indexes, with its marks; the warnings stay with the whole."""
         inside = tuple(

@@ -244,7 +244,7 @@ class DiffView(WrappedView):
             word = self._style(f"{line.kind}-word")
             found += [(start, end, word) for start, end in self._words(place, line)]
         if safe.marks:
-            return [(_shown(safe, start), _shown(safe, end), style) for start, end, style in found]
+            return [(safe.shown_at(start), safe.shown_at(end), style) for start, end, style in found]
         return found
 
     def _words(self, place: int, line: DiffLine) -> list[tuple[int, int]]:
@@ -272,16 +272,6 @@ class DiffView(WrappedView):
 def _safe(line: DiffLine) -> SafeText:
     safe = escape(line.text, keep_newlines=False)
     return safe.joined(_NO_NEWLINE) if line.no_newline else safe
-
-
-def _shown(safe: SafeText, index: int) -> int:
-    """The place in the shown text of a place in the source."""
-    moved = 0
-    for mark in safe.marks:
-        if mark.start - moved >= index:
-            break
-        moved += (mark.end - mark.start) - mark.count
-    return min(max(index + moved, 0), len(safe.text))
 
 
 def _mark_of(words: str) -> SafeText:
