@@ -1,0 +1,219 @@
+"""One session as it is followed for the screen: read and folded in a thread, looked at from the loop.
+
+Promises: the loop never waits for a file to be read through; rows are shown up to a published count, so a half taken
+step is never seen; the end of a large journal can be shown before the rest was read; whatever is wrong with the file is
+said in words, and the feed lives on. No widget library.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from interlock.runtime.events.moment import micros
+from interlock.runtime.journal.codec import decode_line
+from interlock.runtime.journal.envelope import brief
+from interlock.runtime.journal.tail import CHUNK, Line, read_line_at
+from interlock.runtime.sources.follower import SessionFollower
+from interlock.runtime.state.session import SessionState
+from interlock.runtime.state.timeline import Row, Timeline
+from interlock.tui.model.board import SessionRow, row_of_state
+
+STEP_BYTES = 1024 * 1024
+"""Read in one go; between two the loop draws."""
+LARGE_LINE = 256 * 1024
+"""Bytes of a line that is too long to be decoded while a list is drawn."""
+
+
+@dataclass(slots=True)
+class StandingGrant:
+    """A standing permission as its journal tells it."""
+
+    id: str
+    session: str
+    tool: str
+    scope: str
+    matches: dict[str, Any]
+    made_at: int
+    expires_at: int = 0
+    revoked: bool = False
+
+
+@dataclass(slots=True)
+class Tally:
+    """How a person has answered in this session: tool -> count."""
+
+    allowed: Counter[str] = field(default_factory=Counter)
+    denied: Counter[str] = field(default_factory=Counter)
+
+
+class Feed:
+    """Follows one session. Everything but `advance` is for the loop."""
+
+    def __init__(self, folder: Path) -> None:
+        self.id = folder.name
+        self.follower = SessionFollower(folder)
+        self.count = 0
+        """Rows of `timeline` that may be shown."""
+        self.complete = False
+        """Whether the journal was read to its end at least once."""
+        self.fault = ""
+        """Ours: why the journal cannot be read now."""
+        self.alive = False
+        self.read_bytes = 0
+        self.size = 0
+        self.version = 0
+        """Grows with every change."""
+        self.grants: dict[str, StandingGrant] = {}
+        self.tally = Tally()
+        self.users = 0
+        """Screens that show it."""
+        self._tail: Timeline | None = None
+        self._tools: dict[str, str] = {}
+        self._busy = asyncio.Lock()
+        self._texts: dict[tuple[int, int], str] = {}
+
+    @property
+    def timeline(self) -> Timeline:
+        """What can be shown now: the end alone until the whole was read."""
+        return self._tail if self._tail is not None else self.follower.timeline
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether only the end of the journal is shown yet."""
+        return self._tail is not None
+
+    @property
+    def state(self) -> SessionState:
+        """The fold so far."""
+        return self.follower.state
+
+    def row(self, now: int) -> SessionRow:
+        """The session as a row of a list."""
+        return row_of_state(self.state, self.alive, now, size=self.size, fault=self.fault)
+
+    async def advance(self) -> bool:
+        """Read what has come; True: something changed. Steps that are too long for one go yield to the loop."""
+        async with self._busy:
+            changed = False
+            while True:
+                try:
+                    more, news = await asyncio.to_thread(self._step)
+                except OSError as error:
+                    news, more = self._fault(f"{self.follower.path} cannot be read: {error.strerror or error}"), False
+                changed |= news
+                if news:
+                    self.version += 1
+                if not more:
+                    return changed
+
+    def _step(self) -> tuple[bool, bool]:
+        alive = self.follower.is_alive()
+        moved = alive != self.alive
+        self.alive = alive
+        stat = self._stat()
+        if not self.complete and self._tail is None and stat > 4 * STEP_BYTES:
+            self._show_end()
+            return True, True
+        batch = self.follower.poll(STEP_BYTES)
+        self.size = stat
+        for line in batch.lines:
+            self._glance(line)
+        if batch.lines:
+            self.read_bytes = batch.lines[-1].offset + batch.lines[-1].size
+        fault = "" if stat or self.follower.path.exists() else f"{self.follower.path} is missing"
+        moved |= fault != self.fault
+        self.fault = fault
+        if not batch.more:
+            if not alive and not self.follower.state.ended:
+                self.follower.timeline.close_open()
+            moved |= self._tail is not None or not self.complete
+            self._tail, self.complete = None, True
+        if self._tail is None:
+            self.count = len(self.follower.timeline)
+        return batch.more, bool(batch.lines or batch.notes or moved)
+
+    def _stat(self) -> int:
+        try:
+            return self.follower.path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def _show_end(self) -> None:
+        end = Timeline()
+        for line in self.follower.tail(CHUNK):
+            event = brief(line.raw)
+            if event is not None and event.session == self.id:
+                end.add(event, line.offset)
+            else:
+                end.add_damaged(line.offset)
+        self._tail, self.count = end, len(end)
+
+    def _fault(self, words: str) -> bool:
+        changed = words != self.fault
+        self.fault, self.complete = words, True
+        return changed
+
+    def _glance(self, line: Line) -> None:
+        """Answers and grants, which few lines carry: for `before` and for the list of grants."""
+        if b'"grant.' not in line.raw and b'"tool.permission' not in line.raw:
+            return
+        event = brief(line.raw)
+        if event is None or event.session != self.id:
+            return
+        if event.type == "tool.permission" and event.ask_id:
+            self._tools[event.ask_id] = event.tool or "?"
+        elif event.type == "tool.permission.answered" and event.ask_id:
+            tool = self._tools.pop(event.ask_id, "?")
+            (self.tally.allowed if event.answer == "allow" else self.tally.denied)[tool] += 1
+        elif event.type in ("grant.made", "grant.revoked"):
+            self._grant(decode_line(line.raw))
+
+    def _grant(self, event: Any) -> None:
+        if getattr(event, "type", "") == "grant.made" and hasattr(event, "grant_id"):
+            expires = micros(event.expires_at) if event.expires_at else 0
+            self.grants[event.grant_id] = StandingGrant(
+                event.grant_id, self.id, event.tool, event.scope, event.matches, micros(event.ts), expires
+            )
+        elif getattr(event, "grant_id", None) in self.grants:
+            self.grants[event.grant_id].revoked = True
+
+    def raw(self, offset: int, generation: int) -> bytes | None:
+        """A line as it stands in the file; None where it is no longer there."""
+        found = self.follower.raw(offset, generation)
+        if found is None and generation == self.follower.generation:
+            try:
+                found = read_line_at(self.follower.path, offset)
+            except OSError:
+                return None
+        return found
+
+    def target(self, row: Row) -> str:
+        """What a row is about, foreign, for one line: the command, the path, the message. Quick; remembered."""
+        key = (row.generation, row.offset)
+        known = self._texts.get(key)
+        if known is None:
+            if len(self._texts) > 4096:
+                self._texts.clear()
+            known = self._texts[key] = self._target(row)
+        return known
+
+    def _target(self, row: Row) -> str:
+        from interlock.tui.model.call import target_of
+
+        if row.kind in ("damaged", "conflict"):
+            return next((d.reason for d in self.follower.damage if d.offset == row.offset), "a line that is no event")
+        if row.kind == "divider":
+            return "the file was cut or replaced here; what follows is another record"
+        place = self.follower.columns.find_offset(row.offset)
+        if place is not None and self.follower.columns.row(place).length > LARGE_LINE:
+            return f"(a line of {self.follower.columns.row(place).length:,} bytes; Enter reads it)"
+        raw = self.raw(row.offset, row.generation)
+        return target_of(decode_line(raw)) if raw is not None else "(no longer in the file)"
+
+    def close(self) -> None:
+        """Give the files back."""
+        self.follower.close()

@@ -1,0 +1,305 @@
+"""Connections to every host of this user: asks come in, answers go out (ASK-2, ASK-7).
+
+Promises: an ask of any host is known soon after it was opened, also one from before the screen; an answer carries the
+digest of what was shown and is sent once, never again; a host that vanishes closes its asks here with that cause, and
+nobody is told that an answer took effect which was not confirmed. No widget library.
+Does not promise: that an answer without a reply had no effect; the journal tells.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from interlock.tui.model.ask import CAUSES, Ask, answered_words, ask_of
+
+if TYPE_CHECKING:
+    from interlock.runtime.asks.client import AskClient
+    from interlock.runtime.asks.discovery import HostInfo
+    from interlock.runtime.asks.protocol import AskView, SessionInfo
+
+LOOK_SECONDS = 0.25
+"""How often the names in the run folder are looked at."""
+FULL_LOOK = 8
+"""Every how many looks the hosts are checked although no name changed: a killed host leaves its files."""
+CLIENT = "interlock screen"
+
+
+@dataclass(slots=True)
+class _Host:
+    info: HostInfo
+    client: AskClient | None = None
+    task: asyncio.Task[None] | None = None
+    sessions: dict[str, SessionInfo] = field(default_factory=dict)
+    asks: set[str] = field(default_factory=set)
+
+
+class Hosts:
+    """All hosts. `run` finds them and follows them; `asks` is what they ask."""
+
+    def __init__(self, changed: Callable[[], None], opened: Callable[[Ask], None] = lambda ask: None) -> None:
+        self.asks: dict[str, Ask] = {}
+        """Open asks and those that ended while the screen watched, by id, in the order in which they came."""
+        self.problems: tuple[str, ...] = ()
+        """Ours: what could not be used, and why."""
+        self.looked = asyncio.Event()
+        """Set when the first look is done and every host found by it has told its asks."""
+        self._changed = changed
+        self._opened = opened
+        self._hosts: dict[str, _Host] = {}
+        self._refused: set[str] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self.answering = 0
+        """Answers under way."""
+
+    async def run(self) -> None:
+        """Look for hosts until cancelled."""
+        looks, names = 0, None
+        try:
+            while True:
+                seen = await asyncio.to_thread(_names)
+                if seen != names or looks % FULL_LOOK == 0:
+                    await self._look()
+                    names = seen
+                looks += 1
+                await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            for host in self._hosts.values():
+                if host.task is not None:
+                    host.task.cancel()
+            await asyncio.gather(*(h.task for h in self._hosts.values() if h.task), return_exceptions=True)
+
+    async def _look(self) -> None:
+        from interlock.runtime.asks.discovery import survey
+        from interlock.runtime.journal.place import PlaceError
+
+        try:
+            seen = await asyncio.to_thread(survey)
+        except PlaceError as error:
+            self._problem((str(error),))
+            self.looked.set()
+            return
+        self._problem(seen.problems)
+        ready = []
+        for info in seen.hosts:
+            if info.socket not in self._hosts:
+                host = self._hosts[info.socket] = _Host(info)
+                told = asyncio.Event()
+                host.task = asyncio.create_task(self._follow(host, told))
+                ready.append(told.wait())
+        if not self.looked.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.gather(*ready), 3.0)
+            self.looked.set()
+
+    def _problem(self, problems: tuple[str, ...]) -> None:
+        if problems != self.problems:
+            self.problems = problems
+            self._changed()
+
+    async def _follow(self, host: _Host, told: asyncio.Event) -> None:
+        from interlock.runtime.asks.client import AskClient, AskRefused, HostGone
+
+        cause = CAUSES["host_gone"]
+        try:
+            host.client = await AskClient.connect(host.info.socket, CLIENT)
+            host.sessions = {s.id: s for s in await host.client.sessions()}
+            # the subscription tells every open ask once more; taking them there alone leaves no gap between the two
+            expected = {view.ask_id for view in await host.client.list()}
+            if not expected:
+                told.set()
+            async for notice in host.client.subscribe():
+                await self._notice(host, notice)
+                expected.discard(notice.ask.ask_id if hasattr(notice, "ask") else notice.ask_id)
+                if not expected:
+                    told.set()
+        except HostGone:
+            pass
+        except AskRefused as error:
+            cause = f"closed: its host refuses this screen: {error.message}"
+            self._problem((*self.problems, f"host {host.info.pid}: {error.message}"))
+        finally:
+            told.set()
+            if host.client is not None:
+                await host.client.close()
+            self._gone(host, cause)
+
+    def _gone(self, host: _Host, cause: str) -> None:
+        for ask_id in host.asks:
+            ask = self.asks.get(ask_id)
+            if ask is not None and ask.stage in ("open", "sending", "sent"):
+                doubt = "" if ask.stage == "open" else "; whether your answer took effect stands in its journal"
+                self.asks[ask_id] = replace(ask, stage="closed", outcome=cause + doubt)
+        self._hosts.pop(host.info.socket, None)
+        self._changed()
+
+    async def _notice(self, host: _Host, notice: Any) -> None:
+        from interlock.runtime.asks.protocol import AnsweredNotice, OpenedNotice
+
+        if isinstance(notice, OpenedNotice):
+            await self._take(host, notice.ask)
+        elif notice.ask_id in self.asks:
+            ask = self.asks[notice.ask_id]
+            if isinstance(notice, AnsweredNotice):
+                own = host.client is not None and notice.by == host.client.host.you
+                words = answered_words(
+                    notice.answer, notice.scope, notice.by.model_dump(exclude_none=True), own, notice.message
+                )
+                self._end(ask, "answered", words)
+            else:
+                words = CAUSES.get(notice.cause, f"closed: {notice.cause}")
+                self._end(ask, "closed", f"{words}: {notice.message}" if notice.message else words)
+
+    def _end(self, ask: Ask, stage: Literal["answered", "closed"], words: str) -> None:
+        self.asks[ask.id] = replace(self.asks[ask.id], stage=stage, outcome=words, fault="")
+        self._changed()
+
+    async def _take(self, host: _Host, view: AskView) -> None:
+        if view.ask_id in self.asks:
+            return
+        info = host.sessions.get(view.session)
+        if info is None and host.client is not None:
+            host.sessions = {s.id: s for s in await host.client.sessions()}
+            info = host.sessions.get(view.session)
+        ask = ask_of(
+            {"askId": view.ask_id, "inputDigest": view.input_digest, **view.event},
+            view.session,
+            view.opened_at,
+            missing=tuple(view.omitted),
+            host_pid=host.info.pid,
+            title=info.title if info else "",
+            journal=info.journal if info else "",
+        )
+        ask = replace(ask, agent=ask.agent or (info.agent if info else ""))
+        self.asks[ask.id] = ask
+        host.asks.add(ask.id)
+        self._opened(ask)
+        self._changed()
+        if not ask.is_whole:
+            self._spawn(self._complete(host, ask))
+
+    async def _complete(self, host: _Host, ask: Ask) -> None:
+        """Bring what the list left out: large fields, and the diff, which is a file."""
+        from interlock.runtime.asks.client import AskRefused, HostGone
+
+        if ask.missing and host.client is not None:
+            try:
+                event = await host.client.read(ask.id)
+            except (AskRefused, HostGone) as error:
+                self._update(ask.id, fault=f"the whole ask cannot be read: {error}")
+                return
+            full = ask_of(event, ask.session, missing=(), host_pid=ask.host_pid, title=ask.title, journal=ask.journal)
+            full = replace(full, opened_at=ask.opened_at, agent=full.agent or ask.agent)
+            current = self.asks[ask.id]
+            ask = self.asks[ask.id] = replace(full, stage=current.stage, outcome=current.outcome)
+            self._changed()
+        if ask.diff_path:
+            diff, fault = await asyncio.to_thread(_read_diff, ask.journal, ask.diff_path)
+            self._update(ask.id, diff=diff, diff_fault=fault)
+
+    def _update(self, ask_id: str, **fields: Any) -> None:
+        self.asks[ask_id] = replace(self.asks[ask_id], **fields)
+        self._changed()
+
+    def forget(self, ask_id: str) -> None:
+        """Drop an ask that ended."""
+        ask = self.asks.get(ask_id)
+        if ask is not None and ask.stage in ("answered", "closed"):
+            del self.asks[ask_id]
+
+    def shown(self, ask_id: str) -> None:
+        """Tell the host that the ask was drawn; it does not matter if that fails."""
+        host = self._host_of(ask_id)
+        if host is not None and host.client is not None and self.asks[ask_id].is_open:
+            self._spawn(_quietly(host.client.shown(ask_id)))
+
+    def answer(
+        self, ask_id: str, digest: str, answer: Literal["allow", "deny"], scope: Any, message: str | None
+    ) -> None:
+        """Send an answer for exactly what was shown (`digest`); what becomes of it stands in the ask."""
+        ask, host = self.asks.get(ask_id), self._host_of(ask_id)
+        if ask is None or not ask.is_open:
+            return
+        if host is None or host.client is None:
+            self._update(ask_id, fault="not sent: its host is gone")
+            return
+        self._update(ask_id, stage="sending", fault="")
+        self.answering += 1
+        self._spawn(self._send(host.client, ask_id, digest, answer, scope, message))
+
+    async def _send(
+        self, client: AskClient, ask_id: str, digest: str, answer: Any, scope: Any, message: str | None
+    ) -> None:
+        from interlock.runtime.asks.client import AskRefused, HostGone
+
+        try:
+            await client.answer(ask_id, digest, answer, scope=scope, message=message)
+            if self.asks[ask_id].stage == "sending":
+                self._update(ask_id, stage="sent")
+        except AskRefused as error:
+            self._refusal(ask_id, error.name, error.message)
+        except HostGone as error:
+            if self.asks[ask_id].stage == "sending":
+                self._update(
+                    ask_id,
+                    stage="closed",
+                    outcome=f"{CAUSES['host_gone']}; whether your answer took effect stands in its journal ({error})",
+                )
+        finally:
+            self.answering -= 1
+
+    def _refusal(self, ask_id: str, name: str, message: str) -> None:
+        ask = self.asks[ask_id]
+        if name in ("already_resolved", "expired", "ask_closed", "unknown_ask"):
+            late = f"your answer came late and had no effect: {message}"
+            outcome = f"{ask.outcome} — {late}" if ask.stage in ("answered", "closed") else late
+            self._update(ask_id, stage="closed", outcome=outcome)
+        else:
+            self._update(ask_id, stage="open", fault=f"your answer had no effect: {message}")
+
+    def _host_of(self, ask_id: str) -> _Host | None:
+        return next((host for host in self._hosts.values() if ask_id in host.asks), None)
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is under way that will change what is shown."""
+        return bool(self._tasks) or not self.looked.is_set()
+
+
+def _names() -> frozenset[str]:
+    from interlock.runtime.journal.place import PlaceError, run_home
+
+    try:
+        return frozenset(name for name in os.listdir(run_home()) if name.endswith(".json"))
+    except (OSError, PlaceError):
+        return frozenset()
+
+
+def _read_diff(journal: str, path: str) -> tuple[str | None, str]:
+    from pathlib import Path
+
+    from interlock.runtime.journal.artifacts import ArtifactError, inside
+
+    try:
+        if not journal:
+            return None, "the diff cannot be shown: the host does not say where its journal is"
+        data = inside(Path(journal).parent, path).read_bytes()
+    except (OSError, ArtifactError) as error:
+        return None, f"the diff cannot be shown: {error}"
+    return data.decode("utf-8", "surrogateescape"), ""
+
+
+async def _quietly(work: Any) -> None:
+    from interlock.runtime.asks.client import AskRefused, HostGone
+
+    with contextlib.suppress(AskRefused, HostGone):
+        await work

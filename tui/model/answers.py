@@ -1,0 +1,89 @@
+"""The answer line of a card: which keys answer, whether they are live, and if not, why not.
+
+Promises: only what the host can honour is offered; a key that is not live is not drawn as one; the reason is said in
+words. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from interlock.tui.model.ask import Ask
+from interlock.tui.model.inked import EMPTY, Inked, ink
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to answer."""
+
+    command: str
+    """Name of the command, which knows the key."""
+    offer: str
+    """Its name among the choices of an ask."""
+    answer: Literal["allow", "deny"]
+    scope: str
+    label: str
+
+
+CHOICES: tuple[Choice, ...] = (
+    Choice("allow_once", "allow.once", "allow", "once", "once"),
+    Choice("allow_turn", "allow.turn", "allow", "turn", "turn"),
+    Choice("allow_session", "allow.session", "allow", "session", "session"),
+    Choice("allow_ten_minutes", "allow.ten_minutes", "allow", "ten_minutes", "10 minutes"),
+    Choice("deny", "deny", "deny", "once", "deny"),
+    Choice("deny_and_say", "deny.message", "deny", "once", "deny and say…"),
+)
+BY_COMMAND = {choice.command: choice for choice in CHOICES}
+
+
+def offered(ask: Ask | None) -> tuple[Choice, ...]:
+    """What the host of an ask can honour now, in the order of the line."""
+    return () if ask is None else tuple(choice for choice in CHOICES if ask.offers(choice.offer))
+
+
+def lock_of(ask: Ask, *, end_seen: bool, rows_below: int, folded: int, end_asked: bool) -> str:
+    """Why allow is not live whatever the time, or nothing. A deny is never locked."""
+    if not ask.is_whole:
+        return "the rest of this ask is on its way"
+    if not end_seen:
+        more = f"{rows_below:,} more lines below" if rows_below else "more below"
+        return f"{more}: read to the end to allow"
+    if folded and not end_asked:
+        return f"{folded:,} blank lines are folded: End to allow"
+    return ""
+
+
+def line(
+    ask: Ask,
+    keys: dict[str, str],
+    *,
+    armed: frozenset[str],
+    lock: str,
+    whole_key: str,
+    help_key: str,
+    more: bool = True,
+) -> Inked:
+    """The answer line. `keys`: command -> key label; `armed`: commands whose key would count now."""
+    found = EMPTY
+    for choice in offered(ask):
+        live = choice.command in armed and not (lock and choice.answer == "allow")
+        key = keys[choice.command]
+        style = ("bold ok" if choice.answer == "allow" else "bold denied") if live else "quiet"
+        found = found.joined(
+            ink((f"[{key}]" if live else f" {key} ", style), (f" {choice.label}  ", "" if live else "quiet"))
+        )
+    if more:
+        found = found.joined(ink((f" {whole_key}  whole   {help_key}  more", "quiet")))
+    return found
+
+
+def state_of(ask: Ask) -> tuple[str, str]:
+    """(words, style) of what has become of an ask that is not open; nothing while it is."""
+    if ask.stage == "sending":
+        return "sending your answer…", "quiet"
+    if ask.stage == "sent":
+        return "sent; waiting for the record of it", "quiet"
+    if ask.stage == "answered":
+        return ask.outcome, "bold ok" if ask.outcome.startswith("allowed") else "bold denied"
+    return (ask.outcome, "bold failed") if ask.stage == "closed" else ("", "")

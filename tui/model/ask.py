@@ -1,0 +1,166 @@
+"""An ask as the screen holds it: what waits, what became of it, and how it may be answered.
+
+Promises: made from the wire's plain values, tolerant of missing ones; only choices that the host named are offered;
+an ask that is not whole, or whose host is gone, offers none. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from interlock.runtime.events.moment import micros
+
+Stage = Literal["open", "sending", "sent", "answered", "closed"]
+SHELL_TOOLS = frozenset({"bash", "shell"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One ask. Texts are foreign unless said otherwise."""
+
+    id: str
+    session: str
+    digest: str
+    opened_at: int
+    """Microseconds since 1970."""
+    tool: str
+    version: str = ""
+    agent: str = ""
+    title: str = ""
+    """What the session is about."""
+    cwd: str = ""
+    branch: str = ""
+    prompt: str = ""
+    reason: str = ""
+    source: str = ""
+    policy_ids: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    input: Any = None
+    agent_reason: str = ""
+    sandbox: Mapping[str, Any] | None = None
+    choices: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
+    """What a standing permission made from this ask would cover, in the host's words."""
+    expires_at: int = 0
+    supersedes: str = ""
+    diff_path: str = ""
+    diff: str | None = None
+    """The unified diff once it was read."""
+    diff_fault: str = ""
+    """Ours: why the diff cannot be shown."""
+    missing: tuple[str, ...] = ()
+    """Ours: names of fields that have not arrived yet."""
+    host_pid: int = 0
+    journal: str = ""
+    stage: Stage = "open"
+    outcome: str = ""
+    """Ours, with foreign words in it: how it ended, for the card."""
+    fault: str = ""
+    """Ours: why the last answer had no effect."""
+    before: tuple[int, int] = (0, 0)
+    """How often the person allowed and denied this tool in this session before."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything that the card must show is here."""
+        return not self.missing and not (self.diff_path and self.diff is None and not self.diff_fault)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer could take effect."""
+        return self.stage == "open"
+
+    @property
+    def command(self) -> str | None:
+        """The raw shell text, None where this is no shell call."""
+        if isinstance(self.input, Mapping) and isinstance(self.input.get("command"), str):
+            return self.input["command"]
+        return None
+
+    def offers(self, choice: str) -> bool:
+        """Whether the host can honour this answer now, for example `allow.session`."""
+        return self.is_open and choice in self.choices
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What a person has read when they read the card: another value is another card."""
+        return (self.id, self.digest, self.stage, self.is_whole, self.diff is None)
+
+
+def ask_of(event: Mapping[str, Any], session: str = "", opened_at: str = "", **more: Any) -> Ask:
+    """An ask from a `tool.permission` event by its wire names; `more`: fields that the event does not have."""
+    sandbox = event.get("sandbox")
+    facts = event.get("facts")
+    return Ask(
+        id=_text(event, "askId"),
+        session=session or _text(event, "session"),
+        digest=_text(event, "inputDigest"),
+        opened_at=micros(opened_at or _text(event, "ts")),
+        tool=_text(event, "tool") or "?",
+        version=_text(event, "toolVersion"),
+        agent=_text(event, "agent"),
+        cwd=_text(event, "cwd"),
+        prompt=_text(event, "prompt"),
+        reason=_text(event, "reason"),
+        source=_text(event, "source"),
+        policy_ids=_texts(event, "policyIds"),
+        risks=_texts(event, "risks"),
+        facts=facts if isinstance(facts, Mapping) else {},
+        input=event.get("shownInput"),
+        agent_reason=_text(event, "agentReason"),
+        sandbox=sandbox if isinstance(sandbox, Mapping) else None,
+        choices=_texts(event, "choices"),
+        covers=tuple(_labels(event.get("suggestedRules"))),
+        expires_at=micros(_text(event, "expiresAt")) if event.get("expiresAt") else 0,
+        supersedes=_text(event, "supersedes"),
+        diff_path=_text(event, "diffPath"),
+        **more,
+    )
+
+
+def _text(event: Mapping[str, Any], name: str) -> str:
+    value = event.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _labels(value: Any) -> Iterator[str]:
+    for item in value if isinstance(value, list | tuple) else ():
+        if isinstance(item, Mapping):
+            yield str(item.get("label") or item.get("value") or "")
+        elif isinstance(item, str):
+            yield item
+
+
+def _texts(event: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = event.get(name)
+    return tuple(str(item) for item in value) if isinstance(value, list | tuple) else ()
+
+
+CAUSES: Mapping[str, str] = {
+    "expired": "timed out: nobody answered in time",
+    "cancelled": "withdrawn: the call was cancelled",
+    "superseded": "replaced by a newer ask, because what it showed has changed",
+    "runtime_restarted": "closed: the runtime was restarted; nothing was run",
+    "session_closed": "closed: the session ended",
+    "host_gone": "closed: its host is gone; nothing can be answered here",
+}
+"""Causes of a closed ask in words. `host_gone` is the screen's own."""
+
+
+def answered_words(answer: str, scope: str, by: Mapping[str, Any], own: bool, message: str | None = None) -> str:
+    """How an ask was answered: `allowed once by you`."""
+    how = {"once": "once", "session": "for this session", "turn": "for this turn", "ten_minutes": "for ten minutes"}
+    verb = f"allowed {how.get(scope, scope)}" if answer == "allow" else "denied"
+    words = f"{verb} by {'you' if own else who(by)}"
+    return f"{words}: “{message}”" if message else words
+
+
+def who(by: Mapping[str, Any]) -> str:
+    """An approver in words: `interlock answer (process 4242)`."""
+    kind = str(by.get("kind") or "someone")
+    name = str(by.get("client") or {"rule": "a rule", "timeout": "a time-out"}.get(kind, kind.replace("_", " ")))
+    pid = by.get("pid")
+    return f"{name} (process {pid})" if isinstance(pid, int) else name

@@ -1,0 +1,163 @@
+"""Sessions as rows: the board, the history and the lower half of the inbox.
+
+Promises: the state comes from evidence and the evidence stands beside it; order is stable, so that rows do not dance;
+totals that come from a part of a journal are marked. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from interlock.runtime.state.session import SessionState, Status, status_of
+from interlock.tui.model.moment import same_day
+
+if TYPE_CHECKING:
+    from interlock.runtime.library.catalog import SessionSummary
+
+SIGN_OF: dict[str, str] = {
+    "waiting": "ask",
+    "running": "running",
+    "idle": "idle",
+    "done": "ok",
+    "failed": "failed",
+    "gone": "gone",
+}
+"""Status -> name of its sign."""
+Group = Literal["waiting", "running", "idle", "done", "failed", "gone"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session. Texts are foreign but for `status`, `evidence` and `fault`."""
+
+    id: str
+    status: Status
+    evidence: str
+    agent: str = ""
+    kind: str = ""
+    title: str = ""
+    cwd: str = ""
+    branch: str = ""
+    action: str = ""
+    started_at: int = 0
+    last_at: int = 0
+    """Microseconds since 1970."""
+    calls: int = 0
+    denied: int = 0
+    failed: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    waiting: int = 0
+    checked: str = ""
+    """`tests verified`, `changed since`, `checks fail`, or nothing."""
+    partial: bool = False
+    size: int = 0
+    fault: str = ""
+    live: bool = False
+    """Whether a process holds its journal."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return self.title or self.id
+
+
+def row_of_state(state: SessionState, alive: bool, now: int, *, size: int = 0, fault: str = "") -> SessionRow:
+    """The row of a session that is followed."""
+    status, evidence = status_of(state, alive)
+    return SessionRow(
+        id=state.id,
+        status=status,
+        evidence=evidence,
+        agent=state.agent,
+        kind=state.agent_kind,
+        title=state.title,
+        cwd=state.cwd,
+        branch=state.branch,
+        action=state.last_action,
+        started_at=state.started_at,
+        last_at=state.last_at,
+        calls=state.calls,
+        denied=state.denied,
+        failed=state.failed,
+        tokens=state.input_tokens + state.output_tokens,
+        cost=state.cost_usd,
+        waiting=len(state.asks),
+        checked=_checked(state.verification, state.changed_since_verification),
+        size=size,
+        fault=fault,
+        live=alive,
+    )
+
+
+def row_of_summary(summary: SessionSummary) -> SessionRow:
+    """The row of a session on disk."""
+    return SessionRow(
+        id=summary.id,
+        status=summary.status,
+        evidence=summary.evidence or summary.fault,
+        agent=summary.agent,
+        kind=summary.agent_kind,
+        title=summary.title,
+        cwd=summary.cwd,
+        branch=summary.branch,
+        action=summary.last_action,
+        started_at=summary.started_at,
+        last_at=summary.last_at or int(summary.mtime * 1_000_000),
+        calls=summary.calls,
+        denied=summary.denied,
+        failed=summary.failed,
+        tokens=summary.input_tokens + summary.output_tokens,
+        cost=summary.cost_usd,
+        waiting=summary.waiting,
+        checked=_checked(summary.verification, False),
+        partial=summary.partial,
+        size=summary.size,
+        fault=summary.fault,
+        live=summary.writer_alive,
+    )
+
+
+def _checked(passed: bool | None, changed: bool) -> str:
+    if passed is None:
+        return ""
+    if not passed:
+        return "checks fail"
+    return "changed since check" if changed else "checks passed"
+
+
+ORDER: tuple[Group, ...] = ("waiting", "running", "idle", "failed", "done", "gone")
+TITLES: dict[str, str] = {
+    "waiting": "WAITING FOR YOU",
+    "running": "RUNNING",
+    "idle": "IDLE, YOUR TURN",
+    "failed": "FAILED",
+    "done": "DONE",
+    "gone": "WRITER GONE",
+}
+
+
+def grouped(rows: Iterable[SessionRow]) -> list[tuple[Group, list[SessionRow]]]:
+    """Groups that have rows, what needs a person first; within a live group by start, else the newest first."""
+    found: dict[str, list[SessionRow]] = {name: [] for name in ORDER}
+    for row in rows:
+        found[row.status].append(row)
+    for name, members in found.items():
+        # live rows keep their place while they work; finished ones are read from the newest on
+        key = (lambda r: (r.started_at, r.id)) if name in ("waiting", "running", "idle") else (lambda r: -r.last_at)
+        members.sort(key=key)
+    return [(name, found[name]) for name in ORDER if found[name]]
+
+
+def of_today(rows: Iterable[SessionRow], now: int) -> list[SessionRow]:
+    """Finished sessions whose last event is of the person's today, the newest first."""
+    over = [r for r in rows if r.status in ("done", "failed", "gone") and r.last_at and same_day(r.last_at, now)]
+    return sorted(over, key=lambda r: (-r.last_at, r.id))
+
+
+def fits(row: SessionRow, words: str) -> bool:
+    """Whether every word stands somewhere in the row; case does not matter."""
+    text = " ".join((row.id, row.agent, row.title, row.cwd, row.branch, row.status, row.action)).casefold()
+    return all(word in text for word in words.casefold().split())

@@ -1,0 +1,124 @@
+"""The inbox as rows: what waits, what runs, what was done today (UI-1).
+
+Promises: asks in the order in which they came, so that a new one stands below those before it; an ask that ended keeps
+its row only while it is the one that is read; every row has a key of its own. Pure.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from interlock.tui.model.ask import Ask
+from interlock.tui.model.board import SIGN_OF, SessionRow, fits, of_today
+from interlock.tui.model.inked import Inked, beside, columns, ink
+from interlock.tui.model.moment import age, rough_age
+from interlock.tui.safe_text import one_line
+from interlock.tui.signs import SIGNS
+
+MOST_DONE = 200
+"""Finished sessions of today that the inbox lists; the history has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRow:
+    """One row."""
+
+    key: str
+    kind: Literal["group", "ask", "session", "blank"]
+    title: str = ""
+    """Of a group."""
+    number: int = 0
+    ask: Ask | None = None
+    session: SessionRow | None = None
+
+
+def rows(
+    asks: Sequence[Ask], sessions: Sequence[SessionRow], now: int, *, reading: str = "", words: str = ""
+) -> list[InboxRow]:
+    """All rows. `reading`: id of the ask on the card; `words`: the filter."""
+    shown = [a for a in asks if (a.is_open or a.stage in ("sending", "sent") or a.id == reading) and ask_fits(a, words)]
+    fitting = [s for s in sessions if not words or fits(s, words)]
+    running = [s for s in fitting if s.status in ("running", "waiting", "idle")]
+    running.sort(key=lambda s: (s.started_at, s.id))
+    found = _group("waiting", "WAITING FOR YOU", [InboxRow(f"ask:{a.id}", "ask", ask=a) for a in shown])
+    found += _group("running", "RUNNING", [InboxRow(f"live:{s.id}", "session", session=s) for s in running])
+    done = of_today(fitting, now)[:MOST_DONE]
+    return found + _group("done", "DONE TODAY", [InboxRow(f"done:{s.id}", "session", session=s) for s in done])
+
+
+def _group(name: str, title: str, members: list[InboxRow]) -> list[InboxRow]:
+    if not members:
+        return []
+    return [InboxRow(f"group:{name}", "group", title, len(members)), *members, InboxRow(f"blank:{name}", "blank")]
+
+
+def ask_fits(ask: Ask, words: str) -> bool:
+    """Whether every word stands somewhere in the ask."""
+    text = " ".join((ask.title, ask.agent, ask.tool, ask.cwd, ask.prompt, ask.command or "")).casefold()
+    return all(word in text for word in words.casefold().split())
+
+
+def place(asks: Sequence[Ask], ask_id: str) -> str:
+    """`1 of 2`: where an ask stands among those that wait."""
+    waiting = [ask.id for ask in asks if ask.is_open or ask.id == ask_id]
+    return f"{waiting.index(ask_id) + 1} of {len(waiting)}" if ask_id in waiting else ""
+
+
+def folder_name(cwd: str) -> str:
+    """The last part of a folder."""
+    return posixpath.basename(cwd.rstrip("/")) or cwd
+
+
+def row_line(row: InboxRow, width: int, now: int, *, ascii_only: bool = False) -> Inked:
+    """One row as it is drawn."""
+    if row.kind == "group":
+        return beside(ink((row.title, "bold quiet")), ink((str(row.number), "quiet")), width)
+    if row.ask is not None:
+        return _ask_line(row.ask, width, now, ascii_only)
+    if row.session is not None:
+        return _session_line(row.session, width, now, ascii_only)
+    return ink("")
+
+
+def _ask_line(ask: Ask, width: int, now: int, ascii_only: bool) -> Inked:
+    sign = _sign("ask", ascii_only) if ask.stage != "closed" else _sign("gone", ascii_only)
+    old = age(now - ask.opened_at) if ask.is_open else ask.stage
+    style = "bold ask" if ask.is_open else "quiet"
+    what = f"{ask.tool} {ask.prompt}" if ask.prompt and ask.tool not in ask.prompt else ask.prompt or ask.tool
+    return _line(sign, folder_name(ask.cwd) or ask.title, ask.agent, what, (old, style), width)
+
+
+def _session_line(row: SessionRow, width: int, now: int, ascii_only: bool) -> Inked:
+    sign = _sign(SIGN_OF[row.status], ascii_only)
+    live = row.status in ("running", "waiting", "idle")
+    what = row.action if live and row.status != "idle" else (row.checked or _ending(row))
+    if row.fault:
+        what = row.fault
+    old = rough_age(now - row.last_at) if row.last_at else ""
+    return _line(sign, folder_name(row.cwd) or row.name, row.agent, what, (old, "quiet"), width)
+
+
+def _ending(row: SessionRow) -> str:
+    return {"gone": "writer gone", "done": "done", "failed": "failed", "idle": "your turn"}.get(row.status, row.status)
+
+
+def _sign(name: str, ascii_only: bool) -> tuple[str, str]:
+    sign = SIGNS[name]
+    return sign.shown(ascii_only=ascii_only), sign.variable
+
+
+def _line(sign: tuple[str, str], where: str, agent: str, what: str, old: tuple[str, str], width: int) -> Inked:
+    last = 7
+    room = width - 2 - last
+    if room < 18:
+        return columns([(ink(sign), 2), (ink((one_line(what, room), "")), room), (ink(old), -last)])
+    first = max(min(room // 3, 18), 8)
+    second = max(min(room // 5, 12), 6) if room >= 26 else 0
+    third = room - first - second - (2 if second else 1)
+    cells = [(ink(sign), 2), (ink((one_line(where, first), "bold")), first + 1)]
+    if second:
+        cells.append((ink((one_line(agent, second), "quiet")), second + 1))
+    return columns([*cells, (ink((one_line(what, third), "")), third), (ink(old), -last)])

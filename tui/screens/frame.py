@@ -1,0 +1,194 @@
+"""What all views share: one header line, the content, one footer line, and the way to the store.
+
+Promises: rows are pulled when the store says that something changed, once a frame; nothing here moves the focus.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.screen import Screen
+
+from interlock.tui.commands import (
+    Back,
+    ChangeTheme,
+    NextPane,
+    NextWaiting,
+    OpenPalette,
+    PreviousPane,
+    PreviousWaiting,
+    Quit,
+    ShowHelp,
+    ShowHistory,
+    ShowInbox,
+    ShowRules,
+    ShowSessions,
+    bind,
+)
+from interlock.tui.model.header import counts_of, header_line
+from interlock.tui.model.inked import fitted, ink
+from interlock.tui.widgets.inked_lines import InkedLines
+
+if TYPE_CHECKING:
+    from interlock.tui.app import InterlockApp
+    from interlock.tui.store import Store
+
+LEAST_WIDTH, LEAST_HEIGHT = 60, 15
+"""Below this the screen says what it needs and shows plain lines."""
+GLOBAL = (
+    ShowInbox,
+    ShowSessions,
+    ShowHistory,
+    ShowRules,
+    NextWaiting,
+    PreviousWaiting,
+    OpenPalette,
+    ShowHelp,
+    ChangeTheme,
+    NextPane,
+    PreviousPane,
+    Back,
+    Quit,
+)
+
+
+class FrameScreen(Screen[None]):
+    """A view. Subclasses give `view`, `places`, `compose_content` and `refresh_rows`."""
+
+    view: ClassVar[str] = ""
+    places: ClassVar[tuple[str, ...]] = ("list",)
+    """Places of the commands that this view shows in its help."""
+    BINDINGS: ClassVar[list[BindingType]] = bind(*GLOBAL)  # type: ignore[assignment]
+    DEFAULT_CSS = """
+    FrameScreen { layout: vertical; background: $background; }
+    FrameScreen > #header { height: 1; padding: 0 1; }
+    FrameScreen > #need { height: auto; display: none; }
+    FrameScreen > #content { height: 1fr; border-top: solid $rule; border-bottom: solid $rule; }
+    FrameScreen > #footer { height: 1; padding: 0 1; }
+    FrameScreen.-small > #content { border: none; }
+    FrameScreen.-small > #need { display: block; }
+    FrameScreen.-tiny > #header { display: none; }
+    """
+
+    def compose(self) -> ComposeResult:
+        yield InkedLines(id="header")
+        yield InkedLines(id="need")
+        with Container(id="content"):
+            yield from self.compose_content()
+        yield InkedLines(id="footer")
+
+    def compose_content(self) -> ComposeResult:
+        """The widgets of the view."""
+        raise NotImplementedError
+
+    def refresh_rows(self) -> None:
+        """Pull the rows from the store."""
+        raise NotImplementedError
+
+    @property
+    def interlock(self) -> InterlockApp:
+        """The app, with its own type."""
+        return self.app  # type: ignore[return-value]
+
+    @property
+    def store(self) -> Store:
+        """The one store."""
+        return self.interlock.store
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the terminal is below the least size."""
+        return self.size.width < LEAST_WIDTH or self.size.height < LEAST_HEIGHT
+
+    def on_mount(self) -> None:
+        self.set_interval(1.0, self.tick)
+        self.changed()
+
+    def on_screen_resume(self) -> None:
+        """On top again."""
+        self.changed()
+
+    def on_resize(self) -> None:
+        """Another size."""
+        self.set_class(self.is_small, "-small")
+        self.set_class(self.size.height < 8, "-tiny")
+        self.call_after_refresh(self.changed)
+
+    def changed(self) -> None:
+        """Something differs: draw what is on screen."""
+        if self.is_mounted and self.is_current:
+            self.refresh_rows()
+            self.draw_frame()
+
+    def tick(self) -> None:
+        """A second has passed: ages grow."""
+        if self.is_current:
+            self.draw_frame()
+
+    def draw_frame(self) -> None:
+        """Header and footer."""
+        store, width = self.store, max(self.size.width - 2, 1)
+        counts = counts_of(store.asks, store.sessions, scanned=store.scanned, faults=len(store.faults))
+        self.query_one("#header", InkedLines).show([header_line(counts, self.view, width, store.now())])
+        need = f"Interlock needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this is {self.size.width}x{self.size.height}."
+        self.query_one("#need", InkedLines).show([fitted(ink((need, "bold ask")), self.size.width)])
+        self.query_one("#footer", InkedLines).show([fitted(self.footer(), width)])
+
+    def footer(self):
+        """Keys of the moment, from the bindings that are live."""
+        line = ink("")
+        seen: set[str] = set()
+        for active in self.active_bindings.values():
+            binding = active.binding
+            if not binding.show or not active.enabled or binding.action in seen or binding.id in self.hidden_keys:
+                continue
+            seen.add(binding.action)
+            label = self.app.get_key_display(binding)
+            line = line.joined(ink((f"{label} ", "bold"), (f"{binding.description}   ", "quiet")))
+        return line
+
+    hidden_keys: ClassVar[frozenset[str]] = frozenset()
+
+    # --- commands that every view has
+
+    def action_show_inbox(self) -> None:
+        self.interlock.show_view("inbox")
+
+    def action_show_sessions(self) -> None:
+        self.interlock.show_view("sessions")
+
+    def action_show_history(self) -> None:
+        self.interlock.show_view("history")
+
+    def action_show_rules(self) -> None:
+        self.interlock.show_view("rules")
+
+    def action_next_waiting(self) -> None:
+        self.interlock.go_to_waiting(1)
+
+    def action_previous_waiting(self) -> None:
+        self.interlock.go_to_waiting(-1)
+
+    def action_open_palette(self) -> None:
+        self.app.action_command_palette()
+
+    def action_change_theme(self) -> None:
+        self.app.action_change_theme()
+
+    def action_next_pane(self) -> None:
+        self.focus_next()
+
+    def action_previous_pane(self) -> None:
+        self.focus_previous()
+
+    def action_show_help(self) -> None:
+        self.interlock.show_help(self.places)
+
+    def action_back(self) -> None:
+        """Nothing lies on top here."""
+
+    def action_quit(self) -> None:
+        self.interlock.ask_to_quit()

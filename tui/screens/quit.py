@@ -1,0 +1,47 @@
+"""Whether to leave although asks wait."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from interlock.tui.model.inked import ink
+from interlock.tui.model.moment import count
+from interlock.tui.screens.overlay import Overlay
+from interlock.tui.widgets.inked_lines import InkedLines
+
+
+class QuitScreen(Overlay[bool]):
+    """Gives True when the person wants to leave."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "leave", "Leave", show=False),
+        Binding("n", "back", "Stay", show=False),
+    ]
+    DEFAULT_CSS = """
+    QuitScreen { align: center middle; }
+    QuitScreen InkedLines { width: 62; max-width: 100%; border: round $rule; padding: 1 2; height: auto; }
+    """
+
+    def __init__(self, waiting: int) -> None:
+        super().__init__()
+        self._waiting = waiting
+
+    def compose(self) -> ComposeResult:
+        verb = "waits" if self._waiting == 1 else "wait"
+        lines = [
+            ink((f"{count(self._waiting, 'ask')} {verb} for you.", "bold ask")),
+            ink("Agents wait until somebody answers, here or with"),
+            ink("`interlock answer`. Nothing is lost when you leave."),
+            ink(""),
+            ink(("y", "bold"), "  leave      ", ("n  Esc", "bold"), "  stay"),
+        ]
+        yield InkedLines(lines)
+
+    def action_leave(self) -> None:
+        self.dismiss(True)
+
+    def action_back(self) -> None:
+        self.dismiss(False)

@@ -1,0 +1,299 @@
+"""The one live store: sources and hosts in, rows out, one coalesced signal a frame.
+
+Promises: what the screen shows is a fold of journals and of what hosts say, never of keys; the signal comes at most
+once a frame however much happens; sessions on disk are read in threads; a session that is shown is followed until it is
+given back. No widget library: the signal is a plain function.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from interlock.tui.model.ask import Ask
+from interlock.tui.model.board import SessionRow, row_of_summary
+
+if TYPE_CHECKING:
+    from interlock.runtime.library.catalog import SessionSummary
+    from interlock.runtime.sources.native import NativeSource
+    from interlock.tui.feed import Feed, StandingGrant
+    from interlock.tui.hosts import Hosts
+
+FRAME_SECONDS = 1 / 30
+"""Shortest time between two signals."""
+
+
+def wall_micros() -> int:
+    """This machine's time in microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+class Store:
+    """Everything that the screen knows. Make it, `start` it in a loop, `close` it."""
+
+    def __init__(self, signal: Callable[[], None], *, home: Path | None = None, now: Callable[[], int] = wall_micros):
+        """`signal` is called in the loop when rows may differ. `home`: the folder of sessions, if not the user's own."""
+        self.now = now
+        self.scanned = False
+        """Whether all sessions on disk were listed."""
+        self.problems: tuple[str, ...] = ()
+        self._signal = signal
+        self._home = home
+        self._summaries: dict[str, SessionRow] = {}
+        self._feeds: dict[str, Feed] = {}
+        self._source: NativeSource | None = None
+        self._hosts: Hosts | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._running = 0
+        """Pieces of work under way that will change what is shown."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._last_signal = 0.0
+        self.version = 0
+        """Grows with every change."""
+
+    # --- life
+
+    async def start(self) -> None:
+        """Load what is heavy in a thread, then begin to read and to listen."""
+        self._running += 1
+        try:
+            await asyncio.to_thread(_load)
+            from interlock.runtime.journal.place import sessions_home
+            from interlock.runtime.sources.native import NativeSource
+            from interlock.tui.hosts import Hosts
+
+            self._home = self._home or sessions_home()
+            self._source = NativeSource(self._home)
+            self._hosts = Hosts(self._changed)
+            self._spawn(self._hosts.run())
+            self._spawn(self._watch())
+            self._spawn(self._scan(), counts=True)
+        finally:
+            self._running -= 1
+
+    async def close(self) -> None:
+        """End everything; the agents and their hosts go on."""
+        if self._timer is not None:
+            self._timer.cancel()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for feed in self._feeds.values():
+            feed.close()
+
+    def _spawn(self, work: Any, *, counts: bool = False) -> None:
+        async def run() -> None:
+            self._running += counts
+            try:
+                await work
+            finally:
+                self._running -= counts
+
+        task = asyncio.create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.problems = (*self.problems, f"part of the screen stopped: {type(error).__name__}: {error}")
+            self._changed()
+
+    async def _scan(self) -> None:
+        from interlock.runtime.library.catalog import list_sessions
+
+        assert self._home is not None
+        try:
+            found = await asyncio.to_thread(list_sessions, self._home)
+        except OSError as error:
+            self.problems = (*self.problems, f"the sessions cannot be listed: {error}")
+            found = []
+        for summary in found:
+            self._summarised(summary)
+        self.scanned = True
+        self._changed()
+
+    def _summarised(self, summary: SessionSummary) -> None:
+        self._summaries[summary.id] = row_of_summary(summary)
+        if summary.writer_alive and summary.id not in self._feeds:
+            self._spawn(self._advance(self._feed(summary.id)), counts=True)
+
+    async def _watch(self) -> None:
+        assert self._source is not None
+        async for ids in self._source.watch():
+            for session_id in ids:
+                feed = self._feeds.get(session_id)
+                work = self._advance(feed) if feed is not None else self._resummarise(session_id)
+                self._spawn(work, counts=True)
+
+    async def _resummarise(self, session_id: str) -> None:
+        from interlock.runtime.library.catalog import summarise
+
+        assert self._home is not None
+        path = self._home / session_id / "events.jsonl"
+        try:
+            summary = await asyncio.to_thread(summarise, path)
+        except FileNotFoundError:
+            self._summaries.pop(session_id, None)
+        except OSError as error:
+            if session_id in self._summaries:
+                row = self._summaries[session_id]
+                self._summaries[session_id] = replace(row, fault=error.strerror or str(error))
+        else:
+            self._summarised(summary)
+        self._changed()
+
+    async def _advance(self, feed: Feed) -> None:
+        if await feed.advance():
+            self._changed()
+        if feed.state.ended and not feed.alive and not feed.users:
+            self._release(feed)
+
+    def _release(self, feed: Feed) -> None:
+        """A finished session that nobody looks at needs no open files."""
+        if self._feeds.get(feed.id) is feed:
+            self._summaries[feed.id] = feed.row(self.now())
+            del self._feeds[feed.id]
+            if self._source is not None:
+                self._source.unfollow(feed.id)
+            feed.close()
+
+    def _feed(self, session_id: str) -> Feed:
+        from interlock.tui.feed import Feed
+
+        assert self._home is not None
+        known = self._feeds.get(session_id)
+        if known is None:
+            known = self._feeds[session_id] = Feed(self._home / session_id)
+            if self._source is not None:
+                with contextlib.suppress(KeyError):
+                    # only its registration as followed is wanted: its size is then looked at every frame
+                    self._source.session(session_id).close()
+        return known
+
+    # --- the signal
+
+    def _changed(self) -> None:
+        self.version += 1
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            wait = max(0.0, self._last_signal + FRAME_SECONDS - loop.time())
+            self._timer = loop.call_later(wait, self._flush)
+
+    def _flush(self) -> None:
+        self._timer = None
+        self._last_signal = asyncio.get_running_loop().time()
+        self._signal()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is under way that is known to change what is shown."""
+        busy = self._hosts is None or self._hosts.is_busy
+        return not self._running and self._timer is None and not busy
+
+    # --- what there is
+
+    @property
+    def asks(self) -> list[Ask]:
+        """Asks that wait and asks that ended while they were on the list, the oldest first."""
+        if self._hosts is None:
+            return []
+        return [self._seen(ask) for ask in sorted(self._hosts.asks.values(), key=lambda a: (a.opened_at, a.id))]
+
+    def ask(self, ask_id: str) -> Ask | None:
+        """One ask by its id."""
+        found = self._hosts.asks.get(ask_id) if self._hosts is not None else None
+        return self._seen(found) if found is not None else None
+
+    def _seen(self, ask: Ask) -> Ask:
+        feed = self._feeds.get(ask.session)
+        if feed is None:
+            return ask
+        before = (feed.tally.allowed[ask.tool], feed.tally.denied[ask.tool])
+        state = feed.state
+        return replace(
+            ask,
+            before=before,
+            branch=state.branch,
+            title=ask.title or state.title,
+            agent=ask.agent or state.agent,
+        )
+
+    @property
+    def sessions(self) -> list[SessionRow]:
+        """All sessions, in no order."""
+        now = self.now()
+        rows = dict(self._summaries)
+        rows |= {feed.id: feed.row(now) for feed in self._feeds.values() if feed.complete}
+        return list(rows.values())
+
+    @property
+    def grants(self) -> list[StandingGrant]:
+        """Standing permissions of sessions that are alive."""
+        now = self.now()
+        found = [g for feed in self._feeds.values() if feed.alive for g in feed.grants.values()]
+        return [g for g in found if not g.revoked and (not g.expires_at or g.expires_at > now)]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Ours: everything that is wrong and not a session's own matter."""
+        return (*self.problems, *(self._hosts.problems if self._hosts is not None else ()))
+
+    # --- what the screen wants
+
+    def open_session(self, session_id: str) -> Feed:
+        """Follow a session for a screen; give it back with `leave_session`."""
+        feed = self._feed(session_id)
+        feed.users += 1
+        self._spawn(self._advance(feed), counts=True)
+        return feed
+
+    def leave_session(self, session_id: str) -> None:
+        """Give a session back."""
+        feed = self._feeds.get(session_id)
+        if feed is not None:
+            feed.users -= 1
+            if not feed.alive and not feed.users and feed.complete:
+                self._release(feed)
+
+    def answer(
+        self, ask: Ask, answer: Literal["allow", "deny"], *, scope: str = "once", message: str | None = None
+    ) -> None:
+        """Send an answer for exactly this card. What becomes of it is told by the host."""
+        if self._hosts is not None:
+            self._hosts.answer(ask.id, ask.digest, answer, scope, message)
+
+    def shown(self, ask_id: str) -> None:
+        """Tell the host of an ask that a screen has drawn it."""
+        if self._hosts is not None:
+            self._hosts.shown(ask_id)
+
+    def forget(self, ask_id: str) -> None:
+        """Drop an ask that ended from the list."""
+        if self._hosts is not None:
+            self._hosts.forget(ask_id)
+
+    def find_session(self, name: str) -> str:
+        """The id of the session of this name or beginning. Raises LookupError with what to do."""
+        from interlock.runtime.journal.place import sessions_home
+        from interlock.runtime.library.catalog import SessionNotFound, find
+
+        try:
+            return find(name, self._home or sessions_home()).parent.name
+        except SessionNotFound as error:
+            raise LookupError(str(error)) from None
+
+
+def _load() -> None:
+    """Import what is heavy, away from the loop, so that the first frame is on screen before it."""
+    import interlock.runtime.asks.client
+    import interlock.runtime.asks.discovery
+    import interlock.runtime.library.catalog
+    import interlock.runtime.sources.native
+    import interlock.tui.feed  # noqa: F401

@@ -1,0 +1,45 @@
+"""Style names of models as styles of the present theme.
+
+Promises: `bold ask` is the theme's variable `ask` in bold; an unknown name is a fault of ours and raises KeyError in
+tests and on screen alike; no colour is written in Python.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from rich.style import Style
+from textual.app import App
+from textual.color import Color
+from textual.strip import Strip
+
+from interlock.tui.model.inked import Inked
+from interlock.tui.safe_text import to_strip
+
+
+def style_of(app: App[object], name: str) -> Style:
+    """The style of a name in the app's present theme."""
+    return _style(name, tuple(sorted(_variables(app).items()))) if name else Style.null()
+
+
+def _variables(app: App[object]) -> dict[str, str]:
+    known = getattr(app, "_interlock_variables", None)
+    if known is None or known[0] != app.theme:
+        known = (app.theme, app.get_css_variables())
+        app._interlock_variables = known  # type: ignore[attr-defined]
+    return known[1]
+
+
+@lru_cache(maxsize=256)
+def _style(name: str, variables: tuple[tuple[str, str], ...]) -> Style:
+    *weights, colour = name.split(" ")
+    flags = {weight: True for weight in weights if weight in ("bold", "dim", "italic", "reverse")}
+    if colour in ("bold", "dim", "italic", "reverse"):
+        return Style(**{colour: True}, **flags)
+    return Style(color=Color.parse(dict(variables)[colour]).rich_color, **flags)
+
+
+def strip_of(app: App[object], line: Inked, width: int | None = None) -> Strip:
+    """One line as a strip, in the theme's colours."""
+    spans = [(span.start, span.end, style_of(app, span.style)) for span in line.spans]
+    return to_strip(line.text, mark_style=style_of(app, "reverse mark"), spans=spans, width=width)
