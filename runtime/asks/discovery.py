@@ -88,8 +88,11 @@ def announce(socket_path: Path, sessions: Sequence[SessionInfo]) -> Announcement
 
 
 def hosts() -> list[HostInfo]:
-    """The hosts that live now, by pid. Raises PlaceError when the run folder cannot be trusted."""
-    return list(survey().hosts)
+    """The hosts that live now, by pid; what cannot be read is logged. Raises PlaceError as `survey` does."""
+    seen = survey()
+    for problem in seen.problems:
+        _log.info("discovery file not used: %s", problem)
+    return list(seen.hosts)
 
 
 def survey() -> Survey:
@@ -108,8 +111,6 @@ def survey() -> Survey:
             found.append(info)
         else:
             _clean(file, info)
-    for problem in problems:
-        _log.warning("discovery file not used: %s", problem)
     return Survey(tuple(sorted(found, key=lambda h: h.pid)), tuple(problems))
 
 

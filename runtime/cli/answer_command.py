@@ -51,8 +51,9 @@ def _check(decision: str, scope: str, message: str | None) -> None:
 
 
 def _find(wanted: str) -> tuple[str, AskView]:
-    from interlock.runtime.cli.asks_command import gather, plain
+    from interlock.runtime.cli.asks_command import gather, live_sockets, plain
     from interlock.runtime.cli.fault import CommandFault
+    from interlock.runtime.cli.late import fate
 
     found, problems = gather("interlock answer")
     exact = [pair for pair in found if pair[1].ask_id == wanted]
@@ -62,7 +63,10 @@ def _find(wanted: str) -> tuple[str, AskView]:
     if alike:
         raise CommandFault(f"{len(alike)} open asks begin with {wanted!r}: give more of the id")
     more = "".join(f"\n{plain(problem)}" for problem in problems)
-    raise CommandFault(f"no open ask {wanted!r}. `interlock asks` lists them.{more}")
+    known = fate(wanted, live_sockets())
+    if known is not None:
+        raise CommandFault(f"not answered: {plain(known)}.{more}")
+    raise CommandFault(f"no open ask {plain(wanted)!r}. `interlock asks` lists them.{more}")
 
 
 def _send(

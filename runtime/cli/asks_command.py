@@ -58,6 +58,13 @@ def gather(client: str) -> tuple[list[tuple[str, AskView]], list[str]]:
     return sorted(found, key=lambda pair: pair[1].opened_at), problems
 
 
+def live_sockets() -> list[str]:
+    """Where the hosts that live now listen."""
+    from interlock.runtime.asks.discovery import hosts
+
+    return [host.socket for host in hosts()]
+
+
 def plain(text: str) -> str:
     """Text on one line, with everything that a terminal could obey made visible."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

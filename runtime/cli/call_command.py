@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,13 +44,14 @@ def register(app: typer.Typer) -> None:
         if not workspace.is_dir():
             raise CommandFault(f"--workspace {workspace} is not a folder.", 2)
         observation = asyncio.run(_call(tool, raw, workspace.resolve(), answer.value if answer else None))
-        _print(observation, as_json)
+        with suppress(BrokenPipeError):  # the exit code tells how the call ended, whoever reads the text
+            _print(observation, as_json)
         raise typer.Exit(0 if observation.ok else 1)
 
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise CommandFault(f"the input is not JSON: {error}. In a shell, put it in single quotes.", 2) from None
     if not isinstance(value, dict):
@@ -57,28 +59,39 @@ def _parsed(text: str) -> dict[str, Any]:
     return value
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} stands twice in one object")
+    return value
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
 async def _call(tool: str, raw: dict[str, Any], workspace: Path, answer: Any) -> ToolObservation:
-    from interlock.runtime.agents.approver import answer_all
-    from interlock.runtime.engine.intent import Intent
-    from interlock.runtime.engine.manifest import ManifestError
+    from interlock.runtime.agents.approver import answer_all, beside
     from interlock.runtime.engine.session import RuntimeSession
-    from interlock.runtime.journal.place import PlaceError
     from interlock.runtime.journal.writer import JournalWriteError
 
-    try:
-        async with RuntimeSession.start(workspace, agent="interlock-call", title=f"call {tool}") as session:
-            approver = None
-            if answer is not None:
-                socket = str(session.setting.reply_to)
-                approver = asyncio.create_task(answer_all(socket, answer, lambda kind, what: None))
-            await _read_first(session, tool, raw)
-            observation = await session.pipeline.run(Intent(tool, raw))
-            if approver is not None:
-                approver.cancel()
-                await asyncio.gather(approver, return_exceptions=True)
-            return observation
-    except (JournalWriteError, PlaceError, ManifestError) as error:
-        raise CommandFault(str(error)) from None
+    async with RuntimeSession.start(workspace, agent="interlock-call", title=f"call {tool}") as session:
+        approvers = []
+        if answer is not None:
+            approvers.append(answer_all(str(session.setting.reply_to), answer, lambda kind, what: None))
+        try:
+            return await beside(_read_and_run(session, tool, raw), approvers)
+        except JournalWriteError as error:
+            hint = f"'interlock show {session.id}' tells how far the call came."
+            raise CommandFault(f"{error} {hint}") from None
+
+
+async def _read_and_run(session: RuntimeSession, tool: str, raw: dict[str, Any]) -> ToolObservation:
+    from interlock.runtime.engine.intent import Intent
+
+    await _read_first(session, tool, raw)
+    return await session.pipeline.run(Intent(tool, raw))
 
 
 async def _read_first(session: RuntimeSession, tool: str, raw: dict[str, Any]) -> None:
@@ -88,9 +101,16 @@ async def _read_first(session: RuntimeSession, tool: str, raw: dict[str, Any]) -
     path = raw.get("path")
     if tool in ("edit_file", "write_file") and isinstance(path, str):
         place = Path(session.setting.context.workspace.home) / path
-        if "\0" not in path and place.is_file():
+        if _is_file(place):
             print(f"interlock: reading {place} first, as every change needs", file=sys.stderr)
             await session.pipeline.run(Intent("read_file", {"path": path}))
+
+
+def _is_file(place: Path) -> bool:
+    try:
+        return place.is_file()
+    except (OSError, ValueError):
+        return False  # the tool itself says what is wrong with the name
 
 
 def _print(observation: ToolObservation, as_json: bool) -> None:

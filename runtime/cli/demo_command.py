@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from interlock.runtime.cli.fault import CommandFault
+from interlock.runtime.cli.fault import CommandFault, known_faults
 
 if TYPE_CHECKING:
     from interlock.runtime.agents.demo import Demo
@@ -65,29 +65,28 @@ def register(app: typer.Typer) -> None:
 
 
 async def _headless(answer: Given, tell: Tell) -> int:
-    from interlock.runtime.agents.approver import answer_all
+    from interlock.runtime.agents.approver import answer_all, beside
     from interlock.runtime.agents.demo import open_demo
 
-    faults = _begin_faults()
     try:
         async with open_demo(pace_s=0) as demo:
             for part in demo.parts:
                 tell({"event": "begun", **_session(part), "project": str(demo.project)})
             sockets = {str(part.session.setting.reply_to) for part in demo.parts}
-            approvers = [asyncio.create_task(answer_all(s, answer.value, _teller(tell))) for s in sorted(sockets)]
-            result = await _result(demo)
-            for task in approvers:
-                task.cancel()
-            await asyncio.gather(*approvers, return_exceptions=True)
+            approvers = [answer_all(socket, answer.value, _teller(tell)) for socket in sorted(sockets)]
+            result = await beside(_result(demo), approvers)
             last = {
                 **_session(demo.parts[0]),
                 "journals": [str(part.session.journal.path) for part in demo.parts],
                 "project": str(demo.project),
                 "result": result,
             }
-    except faults as error:
+    except _Deaf as error:
+        raise CommandFault(f"the demo was stopped: its output cannot be written ({error}).") from None
+    except begin_faults() as error:
         raise CommandFault(f"the demo cannot begin: {error}") from None
-    tell(last)
+    with suppress(_Deaf):
+        tell(last)
     return 0 if result == "completed" else 1
 
 
@@ -95,16 +94,25 @@ async def _result(demo: Demo) -> str:
     try:
         await demo.run()
     except ExceptionGroup as group:
-        return "; ".join(f"{type(error).__name__}: {error}" for error in group.exceptions)
+        return "; ".join(dict.fromkeys(f"{type(error).__name__}: {error}" for error in _leaves(group)))
     return "completed"
 
 
-def _begin_faults() -> tuple[type[Exception], ...]:
-    from interlock.runtime.agents.project import ProjectFault
-    from interlock.runtime.journal.place import PlaceError
-    from interlock.runtime.journal.writer import JournalWriteError
+def _leaves(error: Exception) -> Iterator[Exception]:
+    if isinstance(error, ExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
 
-    return (ProjectFault, PlaceError, JournalWriteError)
+
+def begin_faults() -> tuple[type[Exception], ...]:
+    """With what the demo may fail to begin."""
+    return (*known_faults(), OSError)
+
+
+class _Deaf(Exception):
+    """What happens cannot be printed any more."""
 
 
 def _session(part: Any) -> dict[str, Any]:
@@ -125,7 +133,7 @@ def _teller(tell: Tell) -> Callable[[str, AskView | AnsweredNotice], None]:
 
 
 def _print_json(line: dict[str, Any]) -> None:
-    print(json.dumps(line, ensure_ascii=False), flush=True)
+    _out(json.dumps(line, ensure_ascii=False))
 
 
 def _print_plain(line: dict[str, Any]) -> None:
@@ -138,7 +146,14 @@ def _print_plain(line: dict[str, Any]) -> None:
             text = f"answer  {line['answer']}"
         case _:
             text = f"result  {line['result']}\njournal {line['journal']}\nproject {line['project']}"
-    print(text, flush=True)
+    _out(text)
+
+
+def _out(text: str) -> None:
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        raise _Deaf(error.strerror or str(error)) from None
 
 
 async def _host() -> int:
@@ -156,7 +171,7 @@ async def _host() -> int:
             result = await _result(demo)
     except asyncio.CancelledError:
         return 0
-    except _begin_faults() as error:
+    except begin_faults() as error:
         _print_json({"fault": str(error)})
         return 1
     if result != "completed":

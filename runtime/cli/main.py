@@ -10,6 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from interlock.runtime.cli import outlet
 from interlock.runtime.version import __version__
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ _COMMANDS = (
 
 def main() -> None:
     """Entry point of the `interlock` program."""
+    if not outlet.usable():
+        sys.exit(1)
     if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"interlock {__version__}")
         return
@@ -48,22 +51,22 @@ def run(arguments: list[str]) -> int:
     command = typer.main.get_command(build())
     try:
         code = command.main(args=arguments, prog_name="interlock", standalone_mode=False)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return outlet.closing(code if isinstance(code, int) else 0)
     except CommandFault as fault:
         print(f"interlock: {fault}", file=sys.stderr)
-        return fault.exit_code
+        return outlet.closing(fault.exit_code)
     except BrokenPipeError:
-        # the reader went away (`| head`): not a fault; keep the interpreter from complaining at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        outlet.abandon()  # the reader went away (`| head`): not a fault
         return 0
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        return _report(error)
+        return outlet.closing(_report(error))
 
 
 def _report(error: Exception) -> int:
+    from interlock.runtime.cli.fault import known_faults
+
     show = getattr(error, "show", None)
     if callable(show) and hasattr(error, "exit_code"):  # a usage error of the command line itself
         show(file=sys.stderr)
@@ -73,6 +76,9 @@ def _report(error: Exception) -> int:
         return 130
     if os.environ.get("INTERLOCK_TRACEBACK"):
         raise error
+    if isinstance(error, known_faults()):
+        print(f"interlock: {error}", file=sys.stderr)
+        return 1
     print(
         f"interlock: unexpected {type(error).__name__}: {error}\n"
         "Nothing was changed by this message. Set INTERLOCK_TRACEBACK=1 to see where it came from.",

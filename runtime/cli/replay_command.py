@@ -18,12 +18,14 @@ def register(app: typer.Typer) -> None:
         """Tell what happened in a session, one line an event that matters."""
         from interlock.runtime.cli.asks_command import plain
         from interlock.runtime.cli.lookup import session_folder
-        from interlock.runtime.cli.reading import decoded_lines
+        from interlock.runtime.cli.reading import Reading
         from interlock.runtime.state.story import story
 
         path = session_folder(session) / "events.jsonl"
-        for ts, sentence in story(event for _, event in decoded_lines(path)):
+        reading = Reading(path)
+        for ts, sentence in story(event for _, event in reading.decoded()):
             if as_json:
                 print(json.dumps({"ts": ts, "text": sentence}, ensure_ascii=False))
             else:
                 print(f"{ts[11:19] or '--:--:--'}  {plain(sentence)}")
+        reading.close()

@@ -9,6 +9,8 @@ from typing import Any
 
 import typer
 
+from interlock.runtime.cli.fault import CommandFault
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -22,16 +24,23 @@ def register(app: typer.Typer) -> None:
         from interlock.runtime.journal.place import sessions_home
         from interlock.runtime.library.catalog import list_sessions
 
-        found = list_sessions(sessions_home())
+        home = sessions_home()
+        try:
+            found = list_sessions(home)
+        except OSError as error:
+            raise CommandFault(f"cannot list the sessions in {home}: {error.strerror}.") from None
         found = found[:limit] if limit else found
         if as_json:
             print(json.dumps([_row(summary) for summary in found], ensure_ascii=False))
-            return
-        if not found:
+        elif not found:
             print("No sessions yet. 'interlock demo' makes two to look at.")
-            return
-        for summary in found:
-            print(_line(summary))
+        else:
+            for summary in found:
+                print(_line(summary))
+        faulty = [summary for summary in found if summary.fault]
+        if faulty:
+            first = f"{faulty[0].path}: {faulty[0].fault}"
+            raise CommandFault(f"{len(faulty)} of {len(found)} journals cannot be read; the first is {first}.")
 
 
 def _row(summary: Any) -> dict[str, Any]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from interlock.runtime.cli.reading import Reading
 
 
 def register(app: typer.Typer) -> None:
@@ -21,28 +23,33 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Show a session: what was asked for, who allowed it, how it ended."""
         from interlock.runtime.cli.lookup import session_folder
+        from interlock.runtime.cli.reading import Reading, unreadable
         from interlock.runtime.library.catalog import summarise
 
-        folder = session_folder(session)
-        summary = summarise(folder / "events.jsonl")
-        calls = list(_calls(folder / "events.jsonl"))
+        path = session_folder(session) / "events.jsonl"
+        reading = Reading(path)
+        try:
+            summary = summarise(path)
+        except OSError as error:
+            raise unreadable(path, error) from None
+        calls = list(_calls(reading))
         head = {**asdict(summary), "path": str(summary.path)}
         if as_json:
             print(json.dumps({**head, "calls": calls}, ensure_ascii=False))
         else:
             _print(head, calls)
+        reading.close()
 
 
-def _calls(path: Path) -> Iterator[dict[str, Any]]:
+def _calls(reading: Reading) -> Iterator[dict[str, Any]]:
     """One row a call, in the order of the intents; damaged lines among them."""
-    from interlock.runtime.cli.reading import decoded_lines
     from interlock.runtime.events.permission import PermissionAnswered
     from interlock.runtime.events.tool import ToolIntent, ToolObservation
     from interlock.runtime.events.union import DamagedLine
     from interlock.runtime.state.story import brief_input
 
     rows: dict[str, dict[str, Any]] = {}
-    for number, (line, event) in enumerate(decoded_lines(path)):
+    for number, (line, event) in enumerate(reading.decoded()):
         match event:
             case ToolIntent():
                 rows[event.intent_id] = {

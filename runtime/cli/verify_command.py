@@ -7,8 +7,6 @@ from dataclasses import asdict
 
 import typer
 
-from interlock.runtime.cli.fault import CommandFault
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -20,13 +18,14 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Check the chain, the artifacts and the sealed head of a session's journal."""
         from interlock.runtime.cli.lookup import session_folder
+        from interlock.runtime.cli.reading import unreadable
         from interlock.runtime.journal.chain import verify as check
 
         folder = session_folder(session)
         try:
             report = check(folder)
         except OSError as error:
-            raise CommandFault(f"cannot read {folder / 'events.jsonl'}: {error.strerror}.") from None
+            raise unreadable(folder / "events.jsonl", error) from None
         if as_json:
             print(json.dumps({"session": folder.name, **asdict(report)}))
         else:

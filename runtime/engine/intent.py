@@ -16,6 +16,9 @@ from interlock.runtime.engine.stop import Stop
 from interlock.runtime.events.tool import ArtifactRef
 from interlock.runtime.tools.definition import Prepared, ToolDefinition, ToolInput
 
+DEEPEST = 100
+"""Levels of an input; a deeper one could not be recorded, and no tool has a use for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Intent:
@@ -33,9 +36,21 @@ class Intent:
 def frozen_copy(raw: Any) -> Any:
     """The input as plain JSON values; what is none becomes its text, and what is too deep is told as such."""
     try:
-        return json.loads(json.dumps(raw, default=str))
+        copy = json.loads(json.dumps(raw, default=str))
+        if _depth(copy) > DEEPEST:
+            return {"unreadableInput": f"nested more than {DEEPEST} levels deep"}
+        return copy
     except (ValueError, TypeError, RecursionError):
         return {"unreadableInput": type(raw).__name__}
+
+
+def _depth(value: Any) -> int:
+    """How many lists and objects stand in one another; without recursion, since this is what guards against it."""
+    depth, layer = 0, [value]
+    while layer := [item for item in layer if isinstance(item, dict | list)]:
+        depth += 1
+        layer = [inner for item in layer for inner in (item.values() if isinstance(item, dict) else item)]
+    return depth
 
 
 @dataclass(slots=True)

@@ -7,6 +7,9 @@ expected; a tool name that nobody knows is a logged warning.
 from __future__ import annotations
 
 import logging
+import os
+import re
+import stat
 import tomllib
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +21,8 @@ DEFAULT_MAX_BYTES = 16_384
 FILE_NAME = "interlock.toml"
 """Looked for in the first workspace root."""
 
+_LARGEST = 1 << 20
+_AT = re.compile(r"\(at line (\d+), column \d+\)$")
 _LOG = logging.getLogger(__name__)
 
 
@@ -40,12 +45,29 @@ class Manifest:
 def load_manifest(path: Path, known_tools: Container[str]) -> Manifest:
     """Read the manifest. Raises ManifestError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        data = _plain_file(path)
     except FileNotFoundError:
         return Manifest()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ManifestError(f"{path}: cannot be read: {error}") from None
+    except OSError as error:
+        raise ManifestError(f"{path}: cannot be read: {error.strerror or error}") from None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ManifestError(f"{path}:{line}: byte {error.start} is not UTF-8; expected TOML in UTF-8") from None
     return parse_manifest(text, str(path), known_tools)
+
+
+def _plain_file(path: Path) -> bytes:
+    # a pipe or a device in its place must not make every session wait, or read for ever
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    with open(handle, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError("it is no plain file; expected a TOML file, or none")
+        data = opened.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise OSError(f"it is larger than {_LARGEST:,} bytes; expected a short TOML file")
+    return data
 
 
 def parse_manifest(text: str, name: str, known_tools: Container[str]) -> Manifest:
@@ -53,7 +75,11 @@ def parse_manifest(text: str, name: str, known_tools: Container[str]) -> Manifes
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ManifestError(f"{name}: no valid TOML: {error}") from None
+        at = _AT.search(str(error))
+        where = f"{name}:{at[1]}" if at else name
+        raise ManifestError(f"{where}: no valid TOML: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ManifestError(f"{name}: cannot be read as TOML: {error}; expected plain tables of numbers") from None
     worker = _table(data, "worker", text, name, "[worker]")
     section = _table(worker, "tool_output", text, name, "[worker.tool_output]")
     for key in section:
@@ -89,4 +115,6 @@ def _where(text: str, name: str, key: str) -> str:
         left = line.partition("=")[0].strip().strip("[]\"' ")
         if key in (left, left.rpartition(".")[2]):
             return f"{name}:{number}"
-    return name
+    within = re.compile(rf"(?<![\w-])[\"']?{re.escape(key)}[\"']?\s*=")  # in a table on one line
+    found = next((number for number, line in enumerate(text.split("\n"), 1) if within.search(line)), None)
+    return f"{name}:{found}" if found else name

@@ -41,7 +41,7 @@ def test_an_unknown_tool_is_a_logged_warning(caplog: pytest.LogCaptureFixture) -
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[worker\n", r"m\.toml: no valid TOML: .*line 1"),
+        ("[worker\n", r"m\.toml:1: no valid TOML: .*line 1"),
         (
             "[worker.tool_output]\n\ndefault_max_bytes = '1k'\n",
             r"m\.toml:3: default_max_bytes must be a whole number .*'1k'",
