@@ -38,6 +38,8 @@ class Command:
     """Textual key names, the first one is shown in the footer."""
     footer: ClassVar[str] = ""
     """Short words for the footer; empty when the footer does not show it."""
+    footer_key: ClassVar[str] = ""
+    """What the footer shows for the keys while they are the shipped ones, for commands that come in pairs (`j/k`)."""
     group: ClassVar[str]
     help: ClassVar[str]
     """One sentence: what happens. It is the tooltip too."""
@@ -116,7 +118,8 @@ class Back(Command):
 class CursorDown(Command):
     """Move to the next line."""
 
-    title, keys, group, footer, when = "Down", ("j", "down"), "Move", "down", ("list", "text", "pager")
+    title, keys, group, footer, when = "Down", ("j", "down"), "Move", "move", ("list", "text", "pager")
+    footer_key = "j/k"
 
 
 class CursorUp(Command):

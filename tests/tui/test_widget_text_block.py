@@ -176,3 +176,15 @@ async def test_colours_of_a_tool_are_the_themes(themed: Any, golden: Any) -> Non
     async with app.run_test(size=(40, 4)) as pilot:
         await pilot.pause()
         golden(app, "text-colours-40x4")
+
+
+@pytest.mark.parametrize(("name", "kind"), [("DI-013", "host"), ("DI-014", "command")])
+async def test_letters_that_pass_for_others_are_drawn_apart(themed: Any, name: str, kind: str) -> None:
+    block = TextBlock(command_of(name))
+    app = app_with(themed, block)
+    async with app.run_test(size=(60, 4)) as pilot:
+        await pilot.pause()
+        (one, *_) = [one for one in block.lookalikes if one.kind == kind]
+        strip = app.screen._compositor.render_strips()[0]
+        flagged = "".join(s.text for s in strip if s.style and s.style.underline)
+        assert flagged == one.word

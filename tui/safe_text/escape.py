@@ -46,7 +46,10 @@ LONGEST_REPEAT = 4
 """A longer run of one escaped character is folded to one escape with its count."""
 
 _QUIET: frozenset[str] = frozenset({"newline", "tab", "joiner"})
-_PLAIN = re.compile(rf"[^\n\x20-\x7e]+| {{{LONGEST_BLANKS + 1},}}")
+# Letters of the most written scripts: assigned, visible, without combining marks; taken in stretches for speed.
+_LETTERS = "\xa1-\xac\xae-\u02ff\u0391-\u03a1\u03a3-\u03ff\u0400-\u0482\u048a-\u052f\u2010-\u2026\u2500-\u259f"
+_LETTERS += "\u3041-\u3096\u30a1-\u30fa\u4e00-\u9ffc\uac00-\ud7a3"
+_PLAIN = re.compile(rf"[^\n\x20-\x7e{_LETTERS}]+| {{{LONGEST_BLANKS + 1},}}")
 _PLAIN_LINE = re.compile(_PLAIN.pattern.replace("\\n", ""))
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # These are letters, marks or symbols by category, and draw nothing.
@@ -128,7 +131,7 @@ def escape(text: str, *, keep_newlines: bool = True, raw_bytes: bool = False) ->
     `keep_newlines=False` shows each newline as a mark, for text that must stay on one line. `raw_bytes=True` reads
     U+DC80 to U+DCFF as undecodable bytes (`surrogateescape`) and shows `<0x80>`. Never raises.
     """
-    if keep_newlines and text.isascii() and not _PLAIN.search(text):
+    if not (_PLAIN if keep_newlines else _PLAIN_LINE).search(text):
         return SafeText(text)
     run = _Run(keep_newlines, raw_bytes)
     return run.over(text)
@@ -218,7 +221,9 @@ class _Run:
         if piece:
             self._append(piece)
             newline = piece.rfind("\n")
-            self._column = len(piece) - newline - 1 if newline >= 0 else self._column + len(piece)
+            last = piece[newline + 1 :]
+            width = len(last) if last.isascii() else cell_len(last)
+            self._column = width if newline >= 0 else self._column + width
             self._base, self._stacked, self._joined = piece[-1], 0, 0
 
     def _odd(self, text: str, start: int, end: int) -> None:
@@ -228,8 +233,7 @@ class _Run:
                 for _ in range(count):
                     self._tab()
             elif (kind := self._kind(text, at)) is None:
-                for _ in range(count):
-                    self._letter(char)
+                self._letters(char, count)
             elif kind == "joiner":
                 self._marks.append(Mark(self._length, self._length + 1, "joiner"))
                 self._joined += 1
@@ -256,17 +260,18 @@ class _Run:
             is_pictograph(self._base) or (self._base in "0123456789#*" and following == "\u20e3")
         )
 
-    def _letter(self, char: str) -> None:
-        """A character that may be drawn; one without a width of its own needs a base that bears it."""
+    def _letters(self, char: str, count: int) -> None:
+        """Characters that may be drawn; those without a width of their own need a base that bears them."""
         if get_character_cell_size(char) == 0 or unicodedata.category(char) in ("Mn", "Me"):
-            if not self._bears(char):
-                self._escaped(char, "combining", 1)
-                return
-            self._stacked += 1
-            self._append(char)
+            while count and self._bears(char):
+                self._stacked += 1
+                self._append(char)
+                count -= 1
+            if count:
+                self._escaped(char, "combining", count)
             return
-        self._append(char)
-        self._column += cell_len(char)
+        self._append(char * count)
+        self._column += get_character_cell_size(char) * count
         if not 0x1F3FB <= ord(char) <= 0x1F3FF:
             self._base = char
             self._stacked = 0
@@ -310,7 +315,7 @@ def _repeats(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
     while at < end:
         stop = at + 1
-        if kind_of(text[at]) is not None and text[at] not in "\ufe0e\ufe0f":
+        if text[at] not in "\ufe0e\ufe0f":
             while stop < end and text[stop] == text[at]:
                 stop += 1
         yield at, stop - at

@@ -41,10 +41,12 @@ _PUNCTUATION = {
     **dict.fromkeys("\u223c\uff5e\u02dc", "~"),
 }
 _WORD = re.compile(r"[^\W\d_](?:\w|[\u0300-\u036f])*")
-_HOST = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*:(?:/|\\){2}(?:[^\s/@'\"]*@)?|(?<=[\w.\-])@)([^\s/:?#'\"`;|&<>()\\]+)")
+_HOST = re.compile(
+    r"(?:(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]*:(?:/|\\){2}(?:[^\s/@'\"]{0,200}@)?|(?<=[\w.\-])@)([^\s/:?#'\"`;|&<>()\\]+)"
+)
 _DOTTED = re.compile(r"(?<![\w./@\-])((?:[\w\-]+\.)+[^\W\d_]{2,}|xn--[\w\-]+(?:\.[\w\-]+)*)(?=[\s/:'\"`;|&<>()]|$)")
 _COMMAND = re.compile(
-    r"(?:^|[;|&(`{\n]|\$\()[ \t]*((?:[A-Za-z_]\w*=\S*[ \t]+)*"
+    r"(?:^|[;|&(`{\n]|\$\()[ \t]*((?:[A-Za-z_]\w*=\S{0,200}[ \t]+)*"
     r"(?:(?:sudo|env|exec|command|nohup|time|xargs|then|do|else|!)[ \t]+)*)([^\s;|&()<>`'\"]+)"
 )
 # Ends of file names that are no top-level domains; `.sh`, `.py` and `.md` are both, and are taken as hosts.

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from interlock.tui.commands import REGISTRY, OpenPalette, ShowHelp, key_label
+from interlock.tui.commands import REGISTRY, Command, OpenPalette, ShowHelp, key_label
 from interlock.tui.safe_text import cells, one_line, to_strip
 
 _ALWAYS = (OpenPalette.name, ShowHelp.name)
@@ -58,7 +58,8 @@ class KeyFooter(Widget):
             words = command.footer if command else binding.description if binding.show else ""
             if words:
                 name = command.name if command else binding.action
-                rows.setdefault(name, (key_label(binding.key), words, active.enabled, binding.key))
+                if name not in rows or (command and binding.key == command.keys[0]):
+                    rows[name] = (_label(command, binding.key), words, active.enabled, binding.key)
         return [row for name, row in rows.items() if name not in _ALWAYS] + [
             rows[name] for name in _ALWAYS if name in rows
         ]
@@ -102,3 +103,10 @@ class KeyFooter(Widget):
                 if command is None or not command.answers:
                     await self.app.run_action(active.binding.action, active.node)
                 return
+
+
+def _label(command: type[Command] | None, key: str) -> str:
+    """The key as it is shown; a pair of commands is shown by both keys while they are the shipped ones."""
+    if command is not None and command.footer_key and key == command.keys[0]:
+        return command.footer_key
+    return key_label(key)

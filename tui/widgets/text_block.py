@@ -14,7 +14,17 @@ from typing import ClassVar
 from rich.style import Style
 from textual.strip import Strip
 
-from interlock.tui.safe_text import SafeText, StyleRun, cells, escape, strip_terminal, to_strip, wrap
+from interlock.tui.safe_text import (
+    Lookalike,
+    SafeText,
+    StyleRun,
+    cells,
+    confusables,
+    escape,
+    strip_terminal,
+    to_strip,
+    wrap,
+)
 from interlock.tui.safe_text.strip import run_spans
 from interlock.tui.widgets.wrapped import WrappedView
 
@@ -36,10 +46,11 @@ class _Piece:
 class TextBlock(WrappedView):
     """Shows one text. `show(text)` sets it; `seen_to_end`, `rows_below` and `source_text` tell of it."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"text--prompt", *(f"text--{name}" for name in _ANSI)}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"text--prompt", "text--lookalike", *(f"text--{name}" for name in _ANSI)}
     DEFAULT_CSS = """
     TextBlock { height: auto; max-height: 100%; }
     TextBlock > .text--prompt { color: $ask; text-style: bold; }
+    TextBlock > .text--lookalike { color: $mark; text-style: bold underline; }
     TextBlock > .text--red { color: $ansi-red; }
     TextBlock > .text--green { color: $ansi-green; }
     TextBlock > .text--yellow { color: $ansi-yellow; }
@@ -66,6 +77,7 @@ class TextBlock(WrappedView):
         self._runs: tuple[StyleRun, ...] = ()
         self._pieces: list[_Piece] = []
         self._note = ""
+        self._alike: tuple[Lookalike, ...] = ()
         self._set(text)
 
     def show(self, text: str) -> None:
@@ -91,6 +103,7 @@ class TextBlock(WrappedView):
     def _set(self, text: str) -> None:
         self._source = self._text = text
         self._runs, self._note = (), ""
+        self._alike = () if self._terminal else confusables(text)
         if self._terminal:
             shown = strip_terminal(text)
             # Escaping again would lose the marks' own look, so a terminal's text is kept as it was escaped.
@@ -123,13 +136,15 @@ class TextBlock(WrappedView):
         mark = self.get_component_rich_style("wrapped--mark", partial=True)
         prompt = self.get_component_rich_style("text--prompt", partial=True)
         if part.blank_lines:
-            return [to_strip(f"[{part.blank_lines:,} blank lines]", mark)]
+            return [Strip.join([to_strip(" " * self._indent), to_strip(f"[{part.blank_lines:,} blank lines]", mark)])]
         safe = self._safe(part)
         rows = wrap(safe, max(width - self._indent, 2), at_words=True) if self.wraps else [safe]
+        alike = self._lookalikes(part, safe)
         strips, at = [], 0
         for number, row in enumerate(rows):
             lead = self._prompt if piece == 0 and number == 0 else " " * self._indent
             spans = self._colours(part.start + at, part.start + at + len(row.text))
+            spans += [(a - at, b - at, style) for a, b, style in alike if a < at + len(row.text) and b > at]
             strips.append(Strip.join([to_strip(lead, prompt), to_strip(row, mark_style=mark, spans=spans)]))
             at += len(row.text)
         return strips
@@ -137,6 +152,18 @@ class TextBlock(WrappedView):
     def _safe(self, part: _Piece) -> SafeText:
         text = self._text[part.start : part.end]
         return SafeText(text) if self._terminal else escape(text, keep_newlines=False)
+
+    def _lookalikes(self, part: _Piece, safe: SafeText) -> list[tuple[int, int, Style]]:
+        """Words that may pass for others, so that none of them is drawn like its twin."""
+        style = self.get_component_rich_style("text--lookalike", partial=True)
+        near = [one for one in self._alike if part.start <= one.start < part.end]
+        places = [(one.start - part.start, one.start - part.start + len(one.word)) for one in near]
+        return [(safe.shown_at(start), safe.shown_at(end), style) for start, end in places]
+
+    @property
+    def lookalikes(self) -> tuple[Lookalike, ...]:
+        """What in the text may pass for something else; each says what it is in `message`."""
+        return self._alike
 
     def _colours(self, start: int, end: int) -> list[tuple[int, int, Style]]:
         if not self._runs:

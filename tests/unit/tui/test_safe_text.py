@@ -244,3 +244,17 @@ def turned_from():  # type: ignore[no-untyped-def]
     from interlock.tui.safe_text import Pen
 
     return Pen()
+
+
+def test_letters_taken_in_stretches_are_all_visible() -> None:
+    from interlock.tui.safe_text.escape import _PLAIN, kind_of
+
+    taken = [chr(code) for code in range(0xA0, 0xD800) if not _PLAIN.match(chr(code))]
+    assert len(taken) > 20_000
+    assert [char for char in taken if kind_of(char) or cells(char) == 0] == []
+
+
+def test_a_pile_is_folded_to_one_mark() -> None:
+    safe = escape("e" + "\u0301" * 1_000)
+    assert safe.text == "e\u0301\u0301<U+0301 ×998>"
+    assert len(safe.marks) == 1
