@@ -79,6 +79,8 @@ def _report(error: Exception) -> int:
     if isinstance(error, known_faults()):
         print(f"interlock: {error}", file=sys.stderr)
         return 1
+    if isinstance(error, OSError) and error.filename is None and error.errno in outlet.CANNOT_WRITE:
+        return outlet.unwritten(error)
     print(
         f"interlock: unexpected {type(error).__name__}: {error}\n"
         "Nothing was changed by this message. Set INTERLOCK_TRACEBACK=1 to see where it came from.",

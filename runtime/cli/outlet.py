@@ -7,9 +7,13 @@ its reader went away on purpose (`| head`); the interpreter has nothing to compl
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import sys
+
+CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a file behind the standard output may answer; an error of another file carries its name."""
 
 
 def usable() -> bool:
@@ -34,10 +38,15 @@ def closing(code: int) -> int:
     except BrokenPipeError:
         abandon()
     except OSError as error:
-        abandon()
-        _say(f"cannot write the output: {error.strerror}. What was done is on record all the same.")
-        return code or 1
+        return unwritten(error) if not code else code
     return code
+
+
+def unwritten(error: OSError) -> int:
+    """Tell that the output could not be written, and give the exit code."""
+    abandon()
+    _say(f"cannot write the output: {error.strerror}. What was done is on record all the same.")
+    return 1
 
 
 def abandon() -> None:

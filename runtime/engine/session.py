@@ -85,6 +85,7 @@ class RuntimeSession:
         registry = Registry(tools)
         manifest = manifest or load_manifest(Path(place.home) / FILE_NAME, registry)
         who = agent if isinstance(agent, Agent) else Agent(name=agent, version=__version__)
+        protected = (str(state_home()), str(config_home()), str(run_home()))  # may refuse: before anything is made
         journal = JournalWriter.create(new_session_id(clock(), who.name), clock)
         broker = Broker(lambda event, durable: journal.append(event, durable=durable), clock)
         host = os.environ if environment is None else environment
@@ -100,7 +101,7 @@ class RuntimeSession:
             sandbox=sandbox or no_sandbox(),
             reply_to=None,
             home=os.path.expanduser("~"),
-            protected=(str(state_home()), str(config_home()), str(run_home())),
+            protected=protected,
             visibility=visibility or Visibility(),
             secrets=secrets_of(host),
         )
