@@ -38,7 +38,8 @@ def closing(code: int) -> int:
     except BrokenPipeError:
         abandon()
     except OSError as error:
-        return unwritten(error) if not code else code
+        told = unwritten(error)
+        return code or told
     return code
 
 
