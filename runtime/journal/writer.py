@@ -66,11 +66,23 @@ class JournalWriter:
         self._listeners: list[Listener] = []
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         self._file = os.open(self.path, flags, 0o600)
+        try:
+            self._head = self._open_head()
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def _open_head(self) -> int:
         heads = place.kept_folder(place.heads_home())
-        self._head = os.open(heads / session, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if not os.fstat(self._head).st_size:
-            # its room on the disk is taken before the first event, so that a full disk cannot part event and head
-            os.pwrite(self._head, chain.head_line(self._seq, self._prev, self._size), 0)
+        head = os.open(heads / self.session, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            if not os.fstat(head).st_size:
+                # its room on the disk is taken before the first event, so that a full disk cannot part event and head
+                os.pwrite(head, chain.head_line(self._seq, self._prev, self._size), 0)
+        except OSError:
+            os.close(head)
+            raise
+        return head
 
     @classmethod
     def create(cls, session: str, clock: Clock = system_clock) -> JournalWriter:
@@ -80,19 +92,28 @@ class JournalWriter:
         write to the folder of all sessions.
         """
         folder = place.session_folder(session)
-        lock = -1
         try:
             place.kept_folder(place.sessions_home())
             folder.mkdir(mode=0o700)
-            lock = _take_lock(folder)
-            return cls(session, folder, clock, lock, JournalScan())
-        except (OSError, place.PlaceError) as error:
-            if lock >= 0:
-                os.close(lock)
-            if isinstance(error, place.PlaceError):
-                raise
+            return cls._first(session, folder, clock)
+        except OSError as error:
             advice = "Make room or set INTERLOCK_STATE_DIR to a folder that can be written."
             raise JournalWriteError(f"cannot begin the journal in {folder}: {error.strerror}. {advice}") from None
+
+    @classmethod
+    def _first(cls, session: str, folder: Path, clock: Clock) -> JournalWriter:
+        lock = -1
+        try:
+            lock = _take_lock(folder)
+            return cls(session, folder, clock, lock, JournalScan())
+        except BaseException:
+            if lock >= 0:
+                os.close(lock)
+            # what could not begin must not be listed as a session
+            for name in ("events.jsonl", "writer.lock"):
+                (folder / name).unlink(missing_ok=True)
+            folder.rmdir()
+            raise
 
     @classmethod
     def open(cls, session: str, clock: Clock = system_clock) -> JournalWriter:
@@ -243,8 +264,12 @@ def _take_lock(folder: Path) -> int:
         except BlockingIOError:
             time.sleep(0.01)
         else:
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            try:
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            except OSError:
+                os.close(descriptor)
+                raise
             return descriptor
     pid = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
     os.close(descriptor)
