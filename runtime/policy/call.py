@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Literal, Protocol
 
 Kind = Literal["file", "folder", "link", "other", "missing"]
@@ -45,8 +46,20 @@ class Resolved:
     """Why it could not be looked at."""
 
 
+@dataclass(frozen=True, slots=True)
+class GitPlace:
+    """What git would take for its repository in a folder."""
+
+    folders: tuple[str, ...]
+    """Real paths of the git directory and of the common directory that it names."""
+    bare: bool = False
+    """The folder itself looks like a bare repository, so that a checked-in file would be its configuration."""
+    programs: tuple[str, ...] = ()
+    """Settings of its configuration that name a program which a command that only reads would start."""
+
+
 class World(Protocol):
-    """The machine, as far as a decision needs it."""
+    """The machine, as far as a decision needs it. Nothing here ever raises."""
 
     @property
     def case_insensitive(self) -> bool:
@@ -54,8 +67,20 @@ class World(Protocol):
         ...
 
     def resolve(self, path: str) -> Resolved:
-        """Where an absolute path leads. Never raises."""
+        """Where an absolute path leads."""
         ...
+
+    def expand(self, pattern: str, limit: int) -> tuple[str, ...] | None:
+        """The paths that a shell's pattern stands for, at most `limit`; None: too many, or it cannot be told."""
+        ...
+
+    def git_place(self, folder: str) -> GitPlace | None:
+        """The repository that git would work on in `folder`; None: there is none."""
+        ...
+
+
+def _fits(parts: list[str], wanted: list[str]) -> bool:
+    return len(parts) == len(wanted) and all(fnmatchcase(p, w) for p, w in zip(parts, wanted, strict=True))
 
 
 @dataclass(slots=True)
@@ -66,6 +91,22 @@ class MemoryWorld:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     names: Mapping[str, int] = field(default_factory=dict)
     case_insensitive: bool = False
+    git: Mapping[str, GitPlace] = field(default_factory=dict)
+    """Folder -> the repository of it and of all folders below."""
+
+    def expand(self, pattern: str, limit: int) -> tuple[str, ...] | None:
+        """The known paths that fit, component by component."""
+        wanted = pattern.split("/")
+        found = [p for p in {**self.links, **self.kinds} if _fits(p.split("/"), wanted)]
+        return tuple(sorted(found)) if len(found) <= limit else None
+
+    def git_place(self, folder: str) -> GitPlace | None:
+        """That of the nearest folder above."""
+        while folder not in self.git:
+            if folder in ("/", ""):
+                return None
+            folder = posixpath.dirname(folder)
+        return self.git[folder]
 
     def resolve(self, path: str) -> Resolved:
         """Follow the links of every component, at most 40 of them."""

@@ -11,33 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from interlock.runtime.policy.call import Call, World
+from interlock.runtime.policy.guard import guard_of
 
 Use = Literal["read", "write"]
-
-AGENT_FILES = {
-    ".claude": "Claude Code",
-    "claude.md": "Claude Code",
-    ".codex": "Codex",
-    ".gemini": "Gemini CLI",
-    "gemini.md": "Gemini CLI",
-    ".cursor": "Cursor",
-    ".cursorrules": "Cursor",
-    ".vscode": "VS Code",
-    ".mcp.json": "MCP clients",
-    "opencode.json": "opencode",
-    ".opencode": "opencode",
-    "agents.md": "every agent that reads AGENTS.md",
-    "interlock.toml": "Interlock",
-    ".interlock": "Interlock",
-}
-"""First guarded component (lower case) -> the agent whose rules would change."""
-SHELL_FILES = frozenset(
-    (".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile", ".bash_login", ".inputrc", ".envrc")
-)
-SECRET_FOLDERS = frozenset(
-    (".ssh", ".aws", ".gnupg", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".git-credentials")
-)
-CI_FOLDERS = ((".github", "workflows"), (".gitlab-ci.yml",), (".circleci",), ("jenkinsfile",), (".ci",))
+ANYWHERE = "<any>"
+"""Stands for a target that the text does not name."""
+NUL = "NUL in a path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +29,7 @@ class PathFact:
     """Below a root of the workspace."""
     use: Use
     kind: str
+    """file, folder, link, other, missing; `unknown`: only run time tells which path it is."""
     guard: str = ""
     """Why it is guarded although it may lie inside, "" if it is not."""
     own: bool = False
@@ -71,48 +51,47 @@ class PathFact:
 
 
 def path_fact(
-    written: str, use: Use, call: Call, world: World, *, cwd: str | None = None, shell: bool = False
+    written: str, use: Use, call: Call, world: World, *, cwd: str | None = "", shell: bool = False
 ) -> PathFact:
-    """What is known of one path. `cwd`: the directory it is relative to, where it is not the call's."""
+    """What is known of one path. `cwd`: the directory it is relative to, seen from the call's; None: not known."""
     if "\0" in written:
-        return PathFact(written, written, False, use, "other", error="NUL in a path")
-    text = written
-    if shell and (text == "~" or text.startswith("~/")):
-        text = call.home + text[1:]
-    base = call.cwd if cwd is None else posixpath.join(call.cwd, cwd)
-    seen = world.resolve(posixpath.join(base, text))
+        return PathFact(written, written, False, use, "other", error=NUL)
+    text = _expanded(written, call) if shell else written
+    if shell and (text == ANYWHERE or "$" in text or "`" in text or _is_lost(text, cwd)):
+        return PathFact(written, "", False, use, "unknown")
+    seen = world.resolve(posixpath.join(call.cwd, cwd or "", text))
     fold = str.lower if world.case_insensitive else str
     real = fold(seen.path)
     roots = [fold(world.resolve(root).path) for root in call.workspace]
-    inside = any(is_below(real, root) for root in roots) and seen.error is None
-    own = any(is_below(real, fold(world.resolve(p).path)) for p in call.protected)
-    guard = _guard(seen.path, call, world)
+    root = next((root for root in roots if is_below(real, root)), None)
+    inside = root is not None and seen.error is None
+    own = any(is_below(real, fold(world.resolve(place).path)) for place in call.protected)
+    # the name as written counts too: what is a link today may be a file tomorrow
+    plain = posixpath.normpath(posixpath.join(call.cwd, cwd or "", text))
+    guard = guard_of(_from_root(seen.path, root), use) or guard_of(_from_root(plain, root), use)
     if not guard and seen.kind == "file" and seen.links > 1 and use == "write":
         guard = f"the file has {seen.links} names; another may lie outside"
     return PathFact(written, seen.path, inside, use, seen.kind, guard, own, seen.error)
 
 
+def _from_root(path: str, root: str | None) -> str:
+    """The path as the workspace sees it: folders above a root were chosen by the person, so they guard nothing."""
+    if root is None or root == "/" or not is_below(path, root):
+        return path
+    return posixpath.join("/", posixpath.basename(root), path[len(root) :].lstrip("/"))
+
+
+def _is_lost(text: str, cwd: str | None) -> bool:
+    return cwd is None and not text.startswith("/")
+
+
+def _expanded(text: str, call: Call) -> str:
+    for name in ("~", "$HOME", "${HOME}"):
+        if text == name or text.startswith(name + "/"):
+            return call.home + text[len(name) :]
+    return text
+
+
 def is_below(path: str, root: str) -> bool:
     """Whether `path` is `root` or below it."""
     return path == root or path.startswith(root.rstrip("/") + "/")
-
-
-def _guard(path: str, call: Call, world: World) -> str:
-    parts = [part.lower() for part in path.split("/") if part]
-    if path.startswith(("/proc/", "/dev/fd", "/dev/std")) or path == "/proc":
-        return "a path of a process, not of a file"
-    if ".git" in parts:
-        rest = parts[parts.index(".git") + 1 :]
-        if rest[:1] in (["hooks"], ["config"], ["modules"], ["info"]) or "hooks" in rest or rest[-1:] == ["config"]:
-            return "version control runs what stands here"
-    for part in parts:
-        if part in AGENT_FILES:
-            return f"changes the rules of {AGENT_FILES[part]}"
-        if part in SECRET_FOLDERS:
-            return "credentials"
-    if parts and parts[-1] in SHELL_FILES:
-        return "your shell runs it"
-    for folder in CI_FOLDERS:
-        if any(tuple(parts[i : i + len(folder)]) == folder for i in range(len(parts))):
-            return "continuous integration runs what stands here"
-    return ""

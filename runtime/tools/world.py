@@ -1,17 +1,20 @@
 """The real machine, as far as a policy decision looks at it.
 
-Promises: links are followed as the kernel follows them; a look never opens a file, so a FIFO or a device cannot hold it
-up; a fault is told in the result, never raised.
+Promises: links are followed as the kernel follows them; a look never opens what is not a small regular file, so a FIFO
+or a device cannot hold it up; a fault is told in the result, never raised.
 """
 
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import stat
 import sys
+from itertools import islice
 
-from interlock.runtime.policy.call import Kind, Resolved
+from interlock.runtime.policy.call import GitPlace, Kind, Resolved
+from interlock.runtime.tools.git_place import find_git_place
 
 
 class PosixWorld:
@@ -32,6 +35,23 @@ class PosixWorld:
             why = "too many links" if code == errno.ELOOP else str(getattr(error, "strerror", None) or error)
             return Resolved(os.path.normpath(path), False, "link" if code == errno.ELOOP else "other", error=why)
         return Resolved(real, True, _kind(seen.st_mode), seen.st_nlink)
+
+    def expand(self, pattern: str, limit: int) -> tuple[str, ...] | None:
+        """The paths that a shell's pattern stands for; hidden names are left out as the shell leaves them out."""
+        if "**" in pattern:
+            return None
+        try:
+            found = tuple(islice(glob.iglob(pattern), limit + 1))
+        except (OSError, ValueError, RecursionError):
+            return None
+        return found if len(found) <= limit else None
+
+    def git_place(self, folder: str) -> GitPlace | None:
+        """The repository that git would find from `folder` upwards."""
+        try:
+            return find_git_place(folder)
+        except (OSError, ValueError) as error:
+            return GitPlace((), programs=(f"its configuration cannot be read ({error})",))
 
 
 def _kind(mode: int) -> Kind:

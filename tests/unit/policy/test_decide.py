@@ -14,7 +14,7 @@ from interlock.runtime.policy.builtin import default_policy
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.policy.grant import Grant
-from interlock.runtime.policy.rule import Policy
+from interlock.runtime.policy.layer import Policy
 
 NOW = datetime(2026, 1, 10, 9, 0, tzinfo=UTC)
 RISKS = {
@@ -182,7 +182,7 @@ def test_only_reading_passes_where_the_policy_says_so_and_one_part_that_writes_a
 
 def test_nothing_standing_is_offered_for_what_destroys_or_is_not_understood() -> None:
     assert judged("bash", command="npm test").suggestions != ()
-    for command in ("rm -rf build", "bash -c 'echo hi'", "eval x", "$CMD", "sudo ls", "echo $(date)"):
+    for command in ("rm -rf build", "bash -c 'rm x'", "bash x.sh", "eval x", "$CMD", "sudo ls", "echo $(date)"):
         assert judged("bash", command=command).suggestions == (), command
 
 
