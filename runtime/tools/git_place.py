@@ -1,0 +1,101 @@
+"""Which repository git would work on in a folder, without asking git.
+
+Promises: looks as git looks (the folder and those above, a `.git` folder, a `.git` file with `gitdir:`, a bare
+repository), reads small regular files alone, and trusts nothing that they say: it only tells where they point and
+which settings name a program. Raises OSError or ValueError for what cannot be read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from interlock.runtime.policy.call import GitPlace
+
+_MOST_BYTES = 262_144
+"""No configuration written by hand is larger; a larger one is not read and counts as not readable."""
+_PROGRAM_KEYS = re.compile(
+    r"^(?:core\.(?:fsmonitor|pager|editor|sshcommand|askpass|alternaterefscommand|hookspath)|diff\.external"
+    r"|diff\..*\.(?:command|textconv)|filter\..*\.(?:clean|smudge|process)|pager\..*|gpg\.(?:.*\.)?program"
+    r"|interactive\.difffilter|include\.path|includeif\..*\.path|credential\.(?:.*\.)?helper)$"
+)
+"""Settings that make a command which only reads start a program, or that bring in more settings."""
+_HARMLESS = frozenset(("", "true", "false", "yes", "no", "0", "1", "on", "off", "cat", "less", "git-lfs"))
+_SECTION = re.compile(r'^\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(.*)$')
+_ENTRY = re.compile(r"^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*?))?\s*$")
+
+
+def find_git_place(folder: str) -> GitPlace | None:
+    """The repository of `folder`, or None."""
+    at = os.path.realpath(folder)
+    while True:
+        dot = os.path.join(at, ".git")
+        if os.path.isdir(dot):
+            return _place(os.path.realpath(dot), bare=False)
+        if os.path.lexists(dot):
+            return _place(_pointed(dot), bare=False)
+        if _looks_bare(at):
+            return _place(at, bare=True)
+        if at == os.path.dirname(at):
+            return None
+        at = os.path.dirname(at)
+
+
+def _looks_bare(folder: str) -> bool:
+    return all(os.path.lexists(os.path.join(folder, name)) for name in ("HEAD", "objects", "refs"))
+
+
+def _pointed(dot: str) -> str:
+    text = _read(dot).strip()
+    if not text.startswith("gitdir:"):
+        raise ValueError(f"{dot} is no repository")
+    return os.path.realpath(os.path.join(os.path.dirname(dot), text[len("gitdir:") :].strip()))
+
+
+def _place(git: str, *, bare: bool) -> GitPlace:
+    folders = [git]
+    common = os.path.join(git, "commondir")
+    if os.path.lexists(common):
+        folders.append(os.path.realpath(os.path.join(git, _read(common).strip())))
+    programs: list[str] = []
+    for place in dict.fromkeys(folders):
+        for name in ("config", "config.worktree"):
+            path = os.path.join(place, name)
+            if os.path.lexists(path):
+                programs += program_settings(_read(path))
+    return GitPlace(tuple(dict.fromkeys(folders)), bare, tuple(dict.fromkeys(programs)))
+
+
+def program_settings(text: str) -> list[str]:
+    """The settings in a git configuration that name a program, as `core.fsmonitor = ./x`."""
+    found: list[str] = []
+    section = ""
+    for line in text.replace("\\\n", "").split("\n"):
+        if head := _SECTION.match(line):
+            section = head[1].lower() + (f".{head[2]}" if head[2] is not None else "")
+            line = head[3]
+        entry = _ENTRY.match(line)
+        if not entry or line.lstrip().startswith(("#", ";")):
+            continue
+        value = (entry[2] or "").strip().strip('"')
+        key = f"{section}.{entry[1].lower()}"
+        if _PROGRAM_KEYS.match(key.lower()) and value.lower() not in _HARMLESS and not _is_lfs(key, value):
+            found.append(f"{key} = {value[:100]}")
+    return found
+
+
+def _is_lfs(key: str, value: str) -> bool:
+    # large-file filters are in countless repositories; their program is found on PATH, not in the repository
+    return key.lower().startswith("filter.lfs.") and value.startswith("git-lfs ") and not set(value) & set(";|&$`<>()")
+
+
+def _read(path: str) -> str:
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        seen = os.fstat(handle)
+        if not stat.S_ISREG(seen.st_mode) or seen.st_size > _MOST_BYTES:
+            raise ValueError(f"{path} is no small regular file")
+        return os.read(handle, _MOST_BYTES + 1).decode("utf-8", "replace")
+    finally:
+        os.close(handle)
