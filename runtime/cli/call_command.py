@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from interlock.runtime.cli.fault import CommandFault
+from interlock.runtime.cli.stoppable import run_stoppable
 
 if TYPE_CHECKING:
     from interlock.runtime.engine.session import RuntimeSession
@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
         raw = _parsed(arguments)
         if not workspace.is_dir():
             raise CommandFault(f"--workspace {workspace} is not a folder.", 2)
-        observation = asyncio.run(_call(tool, raw, workspace.resolve(), answer.value if answer else None))
+        observation = run_stoppable(_call(tool, raw, workspace.resolve(), answer.value if answer else None))
         with suppress(BrokenPipeError):  # the exit code tells how the call ended, whoever reads the text
             _print(observation, as_json)
         raise typer.Exit(0 if observation.ok else 1)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from interlock.runtime.cli.fault import CommandFault, known_faults
+from interlock.runtime.cli.stoppable import run_stoppable
 
 if TYPE_CHECKING:
     from interlock.runtime.agents.demo import Demo
@@ -61,7 +62,7 @@ def register(app: typer.Typer) -> None:
         if answer is None:
             raise CommandFault("--headless needs --answer allow or --answer deny: nobody else is there to answer.", 2)
         tell = _print_json if as_json else _print_plain
-        raise typer.Exit(asyncio.run(_headless(answer, tell)))
+        raise typer.Exit(run_stoppable(_headless(answer, tell)))
 
 
 async def _headless(answer: Given, tell: Tell) -> int:
@@ -169,8 +170,8 @@ async def _host() -> int:
         async with open_demo(pace_s=PACE_S) as demo:
             _print_json({"ready": [part.session.id for part in demo.parts], "project": str(demo.project)})
             result = await _result(demo)
-    except asyncio.CancelledError:
-        return 0
+    except (asyncio.CancelledError, _Deaf):
+        return 0  # asked to leave, or whoever started it has gone before it was ready
     except begin_faults() as error:
         _print_json({"fault": str(error)})
         return 1

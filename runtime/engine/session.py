@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
-from interlock.runtime.asks.broker import Broker
+from interlock.runtime.asks.broker import Broker, Record
 from interlock.runtime.asks.protocol import SessionInfo
 from interlock.runtime.asks.server import AskServer
 from interlock.runtime.engine.manifest import FILE_NAME, Manifest, load_manifest
@@ -87,7 +87,7 @@ class RuntimeSession:
         who = agent if isinstance(agent, Agent) else Agent(name=agent, version=__version__)
         protected = (str(state_home()), str(config_home()), str(run_home()))  # may refuse: before anything is made
         journal = JournalWriter.create(new_session_id(clock(), who.name), clock)
-        broker = Broker(lambda event, durable: journal.append(event, durable=durable), clock)
+        broker = Broker(_record_in(journal), clock)
         host = os.environ if environment is None else environment
         setting = Setting(
             agent=who.name,
@@ -208,6 +208,16 @@ class RuntimeSession:
             output_tokens=state.output_tokens,
             cost_usd=state.cost_usd,
         )
+
+
+def _record_in(journal: JournalWriter) -> Record:
+    def record(event: AnyEvent, durable: bool) -> AnyEvent:
+        # an ask outlives a full disk: who makes room and answers once more gets through
+        if journal.failed:
+            journal.recover()
+        return journal.append(event, durable=durable)
+
+    return record
 
 
 _CANCELS = (KeyboardInterrupt, asyncio.CancelledError)

@@ -174,6 +174,8 @@ class JournalWriter:
             # nothing was written, so the writer can go on with other events
             raise JournalWriteError(f"cannot record in {self.path}: {error}") from None
         offset = self._size
+        if durable:
+            self._look()
         self._write(line)
         try:
             if durable:
@@ -187,6 +189,26 @@ class JournalWriter:
         for listener in self._listeners:
             listener(written, line, offset)
         return written
+
+    @property
+    def failed(self) -> bool:
+        """Whether a write has failed and `recover` has not succeeded since."""
+        return self._failed is not None
+
+    def _look(self) -> None:
+        # what is acknowledged must be found by whoever opens the path, not only by who holds the old file open
+        try:
+            mine, there = os.fstat(self._file), os.stat(self.path)
+        except OSError as error:
+            self._refuse(f"the file is gone: {error.strerror}")
+        if (mine.st_dev, mine.st_ino) != (there.st_dev, there.st_ino):
+            self._refuse("another file has been put in its place")
+        if mine.st_size != self._size:
+            self._refuse(f"it has {mine.st_size} bytes where this writer left {self._size}: somebody else changed it")
+
+    def _refuse(self, why: str) -> NoReturn:
+        self._failed = why
+        raise JournalWriteError(f"cannot record in {self.path}: {why}. Nothing more is run until it is put back.")
 
     def _write(self, data: bytes) -> None:
         try:
@@ -238,7 +260,12 @@ class JournalWriter:
     def recover(self) -> None:
         """Try again after a failed write, for example when space was made. Raises JournalWriteError if it still fails."""
         try:
+            mine, there = os.fstat(self._file), os.stat(self.path)
+            if (mine.st_dev, mine.st_ino) != (there.st_dev, there.st_ino):
+                self._refuse("another file has been put in its place")
             state = scan(self.path)
+            if state.next_seq != self._seq or state.last_digest != self._prev:
+                self._refuse("it does not end where this writer left it")
             if state.torn:
                 os.ftruncate(self._file, state.size - len(state.torn))
                 state = scan(self.path)

@@ -549,6 +549,43 @@ def test_an_answer_to_a_killed_runtime_closes_the_ask_and_is_refused(
     assert [e["code"] for e in house.events(made) if e["type"] == "tool.observation"] == ["runtime_restarted"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_call_that_is_told_to_end_closes_its_ask_and_says_so(
+    number: signal.Signals, house: House, interlock: Interlock, waiting: tuple[subprocess.Popen[str], str]
+) -> None:
+    process, _ = waiting
+    process.send_signal(number)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    Said(process.returncode, "", err).fails(f"stopped by {number.name}", code=128 + number)
+    (made,) = house.ids()
+    events = house.events(made)
+    assert [e["cause"] for e in events if e["type"] == "tool.permission.closed"] == ["cancelled"]
+    assert [e["code"] for e in events if e["type"] == "tool.observation"] == ["ask_cancelled"]
+    assert (events[-1]["type"], events[-1]["reason"]) == ("session.ended", "cancelled")
+    assert interlock("verify", made).code == 0
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced", "cut", "grown"])
+def test_an_answer_is_not_taken_when_the_journal_is_not_what_it_was(
+    how: str, house: House, interlock: Interlock, waiting: tuple[subprocess.Popen[str], str]
+) -> None:
+    process, ask = waiting
+    (made,) = house.ids()
+    journal = house.sessions / made / "events.jsonl"
+    whole = journal.read_bytes()
+    if how == "removed":
+        journal.unlink()
+    elif how == "replaced":
+        journal.rename(journal.with_suffix(".old"))
+        journal.write_bytes(whole)
+    else:
+        journal.write_bytes(whole[:-10] if how == "cut" else whole + b"{}\n")
+    for _ in range(2):
+        interlock("answer", ask, "allow").fails("not_recorded", str(journal))
+    assert process.poll() is None
+    assert not (house.work / "made").exists()
+
+
 # --- disks ------------------------------------------------------------------------------------------------------------
 
 
@@ -634,6 +671,32 @@ def test_the_demo_on_a_disk_that_fills_up_says_so_and_runs_nothing_unrecorded(
         intents = sorted(e["intentId"] for e in events if e["type"] == "tool.intent")
         assert sorted(e["intentId"] for e in events if e["type"] == "tool.observation") == intents
         assert interlock("verify", session).code == 0
+
+
+def test_an_ask_outlives_a_full_disk(
+    house: House, interlock: Interlock, disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.state = disk / "state"
+    monkeypatch.setenv("INTERLOCK_STATE_DIR", str(house.state))
+    arguments = [str(BIN), "call", "bash", '{"command": "touch made"}', "-w", str(house.work)]
+    process = subprocess.Popen(arguments, env=house.environment(), stdout=subprocess.PIPE, text=True)
+    try:
+        ask = first_ask(house, process)
+        (session,) = house.ids()
+        free = os.statvfs(disk)
+        (disk / "fill").write_bytes(b"x" * (free.f_bavail * free.f_frsize))
+        size = (house.sessions / session / "events.jsonl").stat().st_size
+        too_long = "m" * (-size % 4096)  # what is left of the journal's last block would take a short one
+        interlock("answer", ask, "deny", "--message", too_long).fails("not_recorded", "Free space")
+        assert (house.sessions / session / "events.jsonl").stat().st_size == size
+        (disk / "fill").unlink()
+        assert interlock("answer", ask, "allow").code == 0
+        assert process.wait(timeout=PATIENCE_S) == 0
+        assert (house.work / "made").exists()
+        assert interlock("verify", session).code == 0
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_full_or_read_only_disk_is_told_before_anything_begins(
