@@ -41,7 +41,13 @@ class _Host:
 class Hosts:
     """All hosts. `run` finds them and follows them; `asks` is what they ask."""
 
-    def __init__(self, changed: Callable[[], None], opened: Callable[[Ask], None] = lambda ask: None) -> None:
+    def __init__(
+        self,
+        changed: Callable[[], None],
+        opened: Callable[[Ask], None] = lambda ask: None,
+        left: Callable[[str], None] = lambda session: None,
+    ) -> None:
+        """`left` is told of each session whose host went away by itself."""
         self.asks: dict[str, Ask] = {}
         """Open asks and those that ended while the screen watched, by id, in the order in which they came."""
         self.problems: tuple[str, ...] = ()
@@ -50,6 +56,7 @@ class Hosts:
         """Set when the first look is done and every host found by it has told its asks."""
         self._changed = changed
         self._opened = opened
+        self._left = left
         self._hosts: dict[str, _Host] = {}
         self._refused: set[str] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -103,6 +110,7 @@ class Hosts:
 
     async def _follow(self, host: _Host, told: asyncio.Event) -> None:
         from interlock.runtime.asks.client import AskClient, AskRefused, HostGone
+        from interlock.runtime.asks.protocol import OpenedNotice
 
         cause = CAUSES["host_gone"]
         try:
@@ -114,11 +122,12 @@ class Hosts:
                 told.set()
             async for notice in host.client.subscribe():
                 await self._notice(host, notice)
-                expected.discard(notice.ask.ask_id if hasattr(notice, "ask") else notice.ask_id)
+                expected.discard(notice.ask.ask_id if isinstance(notice, OpenedNotice) else notice.ask_id)
                 if not expected:
                     told.set()
         except HostGone:
-            pass
+            for session in host.sessions:
+                self._left(session)
         except AskRefused as error:
             cause = f"closed: its host refuses this screen: {error.message}"
             self._problem((*self.problems, f"host {host.info.pid}: {error.message}"))

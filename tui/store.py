@@ -46,6 +46,8 @@ class Store:
         self._home = home
         self._summaries: dict[str, SessionRow] = {}
         self._feeds: dict[str, Feed] = {}
+        self._recovered: set[str] = set()
+        """Sessions whose left asks were closed, or tried to be, once."""
         self._source: NativeSource | None = None
         self._hosts: Hosts | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -69,7 +71,7 @@ class Store:
 
             self._home = self._home or sessions_home()
             self._source = NativeSource(self._home)
-            self._hosts = Hosts(self._changed)
+            self._hosts = Hosts(self._changed, left=lambda session: self._spawn(self._recover(session)))
             self._spawn(self._hosts.run())
             self._spawn(self._watch())
             self._spawn(self._scan(), counts=True)
@@ -123,6 +125,24 @@ class Store:
         self._summaries[summary.id] = row_of_summary(summary)
         if summary.writer_alive and summary.id not in self._feeds:
             self._spawn(self._advance(self._feed(summary.id)), counts=True)
+        elif summary.waiting and not summary.writer_alive and summary.id not in self._recovered:
+            self._recovered.add(summary.id)
+            self._spawn(self._recover(summary.id))
+
+    async def _recover(self, session_id: str) -> None:
+        """Close the asks of a runtime that was killed, with that cause: nobody is left who could hear an answer."""
+        from interlock.runtime.engine.recover import recover_session
+        from interlock.runtime.journal.place import PlaceError, sessions_home
+        from interlock.runtime.journal.writer import JournalWriteError
+
+        if self._home != sessions_home():
+            return
+        try:
+            await asyncio.to_thread(recover_session, session_id)
+        except (JournalWriteError, PlaceError) as error:
+            self.problems = (*self.problems, f"the asks of {session_id} cannot be closed: {error}")
+        feed = self._feeds.get(session_id)
+        await (self._advance(feed) if feed is not None else self._resummarise(session_id))
 
     async def _watch(self) -> None:
         assert self._source is not None

@@ -215,6 +215,8 @@ def arguments(value: Any, width: int) -> list[Inked]:
         return [ink(("no arguments", "mark"))]
     if not isinstance(value, Mapping):
         return _block(value, width)
+    if short := _short_arguments(value, width):
+        return [short]
     rows: list[Inked] = []
     for name, item in value.items():
         text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, default=str)
@@ -223,6 +225,16 @@ def arguments(value: Any, width: int) -> list[Inked]:
         else:
             rows += hanging(f"{name}  ", ink((text, "")), width, indent=max(LABEL, len(str(name)) + 2), style="bold")
     return rows
+
+
+def _short_arguments(value: Mapping[str, Any], width: int) -> Inked | None:
+    """Small settings on one line; None where an argument is a text of its own or they do not fit."""
+    if len(value) < 2 or not all(item is None or isinstance(item, bool | int | float) for item in value.values()):
+        return None
+    line = EMPTY
+    for name, item in value.items():
+        line = line.joined(ink(("   " if line.width else "", ""), (f"{name} ", "quiet"), (flat(item), "")))
+    return line if line.width <= width else None
 
 
 def _block(value: Any, width: int, indent: int = 0) -> list[Inked]:

@@ -80,6 +80,8 @@ class AskCard(Widget):
         self._guard = Guard(guard, max(guard * REPEAT_SECONDS / GUARD_SECONDS, guard))
         self._empty = empty
         self._folded = 0
+        self._body_rows = 0
+        """Rows of the text, as it was drawn last; a diff counts its own."""
         self._end_asked = False
         self._in_view = False
         self._passes: str | None = None
@@ -155,6 +157,7 @@ class AskCard(Widget):
         def build(width: int) -> tuple[Inked, ...]:
             body = card.body(ask, width)
             self._folded = body.folded
+            self._body_rows = len(body.lines)
             return body.lines
 
         source = ask.command if ask.command is not None else card.flat(ask.input)
@@ -171,12 +174,18 @@ class AskCard(Widget):
         note = self._note(width)
         self.query_one("#head", InkedLines).show(head)
         self.query_one("#note", InkedLines).show(note)
-        room = self.size.height - len(head) - len(note) - LEAST_BODY - 4
-        kept = card.kept_facts(card.facts(ask, width), max(room, 0))
+        kept = card.kept_facts(card.facts(ask, width), self._room_for_facts(len(head) + len(note)))
         facts = self.query_one("#facts", InkedLines)
         facts.show([line for fact in kept for line in fact.lines])
         facts.set_class(not kept, "hidden")
         self._draw_answers()
+
+    def _room_for_facts(self, above: int) -> int:
+        """Rows that facts may take: the text comes first, where it can be had whole; a long one scrolls beside them."""
+        free = self.size.height - above - 4
+        rows = self.body.rows_total if self.ask is not None and self.ask.diff is not None else self._body_rows
+        needed = rows if rows <= free else max(LEAST_BODY, free * 2 // 3)
+        return max(free - max(needed, LEAST_BODY), 0)
 
     def _note(self, width: int) -> list[Inked]:
         assert self.ask is not None
