@@ -180,7 +180,7 @@ def _observation(state: SessionState, event: Brief, at: int) -> None:
     for ask_id in [a.ask_id for a in state.asks.values() if a.intent_id == event.intent_id]:
         del state.asks[ask_id]
     if event.ok is False:
-        if event.phase == "permission":
+        if event.code in ("user_denied", "policy_denied"):
             state.denied += 1
         else:
             state.failed += 1
