@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import typer
 
+    from interlock.runtime.asks.discovery import HostInfo
     from interlock.runtime.asks.protocol import AskView
+
+PATIENCE_S = 3.0
+"""Seconds in which a host has to answer a command that asks all of them."""
 
 
 def register(app: typer.Typer) -> None:
@@ -29,7 +34,7 @@ def register(app: typer.Typer) -> None:
         for socket, view in found:
             print(json.dumps(_row(socket, view)) if as_json else _line(view))
         if not found and not as_json:
-            print("Nothing waits for you.")
+            print("Nothing waits for you at the hosts that answered." if problems else "Nothing waits for you.")
         for problem in problems:
             print(f"interlock: {plain(problem)}", file=sys.stderr)
         if problems:
@@ -49,12 +54,17 @@ def gather(client: str) -> tuple[list[tuple[str, AskView]], list[str]]:
         raise CommandFault(str(error)) from None
     found: list[tuple[str, AskView]] = []
     problems = list(seen.problems)
-    for host in seen.hosts:
+
+    def ask(host: HostInfo) -> None:
         try:
-            with BlockingClient(host.socket, client) as connection:
-                found += [(host.socket, view) for view in connection.list()]
+            with BlockingClient(host.socket, client, timeout=PATIENCE_S) as connection:
+                found.extend((host.socket, view) for view in connection.list())
         except (HostGone, AskRefused) as error:
             problems.append(f"host {host.pid}: {error}")
+
+    # beside each other: a host that hangs must not keep the others waiting
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        list(pool.map(ask, seen.hosts))
     return sorted(found, key=lambda pair: pair[1].opened_at), problems
 
 

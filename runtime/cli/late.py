@@ -7,6 +7,7 @@ is closed on record (`runtime_restarted`) before it is told. Nothing is ever run
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from interlock.runtime.events.permission import PermissionAnswered, PermissionClosed, ToolPermission
@@ -31,17 +32,20 @@ def fate(wanted: str, sockets: list[str]) -> str | None:
 
 def _told_by_hosts(wanted: str, sockets: list[str]) -> str | None:
     from interlock.runtime.asks.client import AskRefused, BlockingClient, HostGone
+    from interlock.runtime.cli.asks_command import PATIENCE_S
 
-    for socket in sockets:
+    def ask(socket: str) -> str | None:
         try:
-            with BlockingClient(socket, "interlock answer") as connection:
+            with BlockingClient(socket, "interlock answer", timeout=PATIENCE_S) as connection:
                 connection.call("asks.shown", askId=wanted)  # of an ask that has ended the host tells how, no more
         except AskRefused as error:
-            if error.name != "unknown_ask":
-                return f"{wanted} is not open: {error.message}"
+            return None if error.name == "unknown_ask" else f"{wanted} is not open: {error.message}"
         except HostGone:
-            continue
-    return None
+            return None
+        return None
+
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        return next((told for told in pool.map(ask, sockets) if told), None)
 
 
 def _told_by_journals(wanted: str) -> str | None:

@@ -549,6 +549,22 @@ def test_an_answer_to_a_killed_runtime_closes_the_ask_and_is_refused(
     assert [e["code"] for e in house.events(made) if e["type"] == "tool.observation"] == ["runtime_restarted"]
 
 
+def test_a_host_that_hangs_is_told_and_its_ask_can_be_answered_afterwards(
+    house: House, interlock: Interlock, waiting: tuple[subprocess.Popen[str], str]
+) -> None:
+    process, ask = waiting
+    process.send_signal(signal.SIGSTOP)
+    try:
+        said = interlock("asks").fails(f"host {process.pid}", "does not answer")
+        assert "at the hosts that answered" in said.out
+        interlock("answer", ask, "allow").fails(ask, "does not answer")
+    finally:
+        process.send_signal(signal.SIGCONT)
+    assert interlock("answer", ask, "deny").code == 0
+    assert process.wait(timeout=PATIENCE_S) == 1
+    assert not (house.work / "made").exists()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_call_that_is_told_to_end_closes_its_ask_and_says_so(
     number: signal.Signals, house: House, interlock: Interlock, waiting: tuple[subprocess.Popen[str], str]
