@@ -112,9 +112,10 @@ class RuntimeSession:
             await session._listen()
             yield session
         except BaseException as error:
-            await session._close(
-                "cancelled" if isinstance(error, _CANCELS) else "error", f"{type(error).__name__}: {error}"
-            )
+            if isinstance(error, _CANCELS):
+                await session._close("cancelled", "it was told to stop")
+            else:
+                await session._close("error", f"{type(error).__name__}: {error}")
             raise
         else:
             await session._close("completed", None)

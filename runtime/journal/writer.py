@@ -9,6 +9,7 @@ Does not promise: that events which were not durable survive a power loss (they 
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import time
 from collections.abc import Callable
@@ -27,7 +28,9 @@ from interlock.runtime.journal.scan import JournalScan, scan
 Clock = Callable[[], datetime]
 """Gives the time in UTC."""
 Listener = Callable[[AnyEvent, bytes, int], None]
-"""Called with each event after it was written: the event, its line, the byte offset of the line."""
+"""Called with each event after it was written: the event, its line, the byte offset of the line. Its faults are logged."""
+
+_log = logging.getLogger(__name__)
 
 
 def system_clock() -> datetime:
@@ -187,7 +190,11 @@ class JournalWriter:
         self._seq += 1
         self._prev = chain.digest(line)
         for listener in self._listeners:
-            listener(written, line, offset)
+            try:
+                listener(written, line, offset)
+            except Exception:
+                # the event is on record: to raise here would say that it is not, and an answer would be asked again
+                _log.exception("a listener of %s failed on %s", self.path, event.type)
         return written
 
     @property

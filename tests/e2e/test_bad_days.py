@@ -602,6 +602,24 @@ def test_an_answer_is_not_taken_when_the_journal_is_not_what_it_was(
     assert not (house.work / "made").exists()
 
 
+def test_a_fault_of_who_listens_does_not_unmake_what_is_on_record(house: House) -> None:
+    from interlock.runtime.events.message import UserMessage
+    from interlock.runtime.journal.writer import JournalWriter
+
+    def broken(event: object, line: bytes, offset: int) -> None:
+        raise RuntimeError("a view failed")
+
+    writer = JournalWriter.create("s1")
+    try:
+        writer.subscribe(broken)
+        first = writer.append(UserMessage(message_id="msg_1", text="kept"), durable=True)
+        second = writer.append(UserMessage(message_id="msg_2", text="kept too"), durable=True)
+    finally:
+        writer.close()
+    assert (first.seq, second.seq) == (0, 1)
+    assert [event["text"] for event in house.events("s1")] == ["kept", "kept too"]
+
+
 # --- disks ------------------------------------------------------------------------------------------------------------
 
 
