@@ -27,7 +27,7 @@ _COMMANDS = (
     "asks",
     "answer",
     "schema",
-    # "policy",
+    "policy",
 )
 """Every name is a module `<name>_command` beside this file with `register(app)`."""
 

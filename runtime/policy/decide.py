@@ -10,270 +10,146 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from interlock.runtime.policy.builtin import deny_of_part
 from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.decision import Decision, Part
-from interlock.runtime.policy.grant import Grant, Suggestion
-from interlock.runtime.policy.host import hosts_of
+from interlock.runtime.policy.decision import Decision, Effect, Part
+from interlock.runtime.policy.grant import Grant, grant_layer
+from interlock.runtime.policy.judge import judge
 from interlock.runtime.policy.layer import Policy
-from interlock.runtime.policy.path import PathFact, path_fact
-from interlock.runtime.policy.reach import git_elsewhere, is_recursive
+from interlock.runtime.policy.mode import in_mode
+from interlock.runtime.policy.reading import Reading, read_call
 from interlock.runtime.policy.risk import risks_of
-from interlock.runtime.policy.shell import effects, is_read_only, parse_command
-from interlock.runtime.policy.shell.model import Effects, ShellFacts, SimpleCommand
+from interlock.runtime.policy.rule import STRENGTH, Verdict
 from interlock.runtime.policy.subject import Subject
-from interlock.runtime.policy.suggest import suggestions_for
-from interlock.runtime.policy.verdict import STRICTNESS, Effect, Verdict
+from interlock.runtime.policy.suggest import suggest_for_shell, suggest_for_tool
 
 __all__ = ["Decision", "Effect", "Part", "Policy", "World", "decide"]
-_PATH_FIELDS = ("path", "file_path", "folder")
-_WRITERS = frozenset(("write_file", "edit_file"))
-_SEARCHERS = frozenset(("grep", "glob"))
 
 
 def decide(
     call: Call, policy: Policy, world: World, grants: Sequence[Grant] = (), now: datetime | None = None
 ) -> Decision:
-    """The verdict on one call. Never raises: a fault inside is an ask that says so (a deny in locked mode)."""
+    """The verdict on one call. Never raises: a fault inside is an ask that says so."""
     try:
         return _decide(call, policy, world, grants, now)
     except Exception as error:
-        why = f"the policy could not judge this call ({type(error).__name__}: {error})"
-        effect: Effect = "deny" if policy.mode == "locked" else "ask"
-        return Decision(effect, why, "built-in", ("policy-fault",), (why,), understood=False, cwd=call.cwd, firm=True)
+        why = f"policy fault: this call could not be judged ({type(error).__name__}: {error})"
+        return Decision("ask", why, "built-in", ("policy-fault",), (why,), understood=False, cwd=call.cwd)
 
 
 def _decide(call: Call, policy: Policy, world: World, grants: Sequence[Grant], now: datetime | None) -> Decision:
-    decision, reads = _judged(call, policy, world, now)
-    if policy.mode == "read-only" and not reads and decision.effect != "deny":
-        said = "the mode is read-only, and this does more than read"
-        return _with(decision, Verdict("deny", said, "mode", "read-only"))
-    if decision.effect == "ask" and now is not None and not decision.firm:
-        decision = _granted(decision, call, policy, world, grants, now)
-    if decision.effect == "ask" and policy.mode == "locked":
-        said = f"the mode is locked, so what would ask is denied: {decision.reason}"
-        return _with(decision, Verdict("deny", said, "mode", "locked"))
-    return decision
+    reading = read_call(call, world)
+    granted = grant_layer(grants, now) if now is not None else None
+    ruled = policy.with_layer(granted) if granted else policy
+    verdicts = [judge(subject, ruled, now) for subject in reading.subjects]
+    verdict = _worst(reading, verdicts)
+    verdict = in_mode(verdict, call, reading, policy.mode)
+    if verdict.effect == "ask" and now is not None:
+        verdict = _granted(verdict, call, world, grants, now, reading) or verdict
+    return _decision(call, reading, verdicts, verdict)
 
 
-def _judged(call: Call, policy: Policy, world: World, now: datetime | None) -> tuple[Decision, bool]:
-    """The verdict without grants, and whether the call only reads."""
-    command = call.input.get("command")
-    if isinstance(command, str) and "execute" in call.risks | ({"execute"} if call.tool == "bash" else set()):
-        return _shell(call, command, policy, world, now)
-    return _tool(call, policy, world, now), call.read_only
+def _worst(reading: Reading, verdicts: Sequence[Verdict]) -> Verdict:
+    """The strictest verdict of all parts; a text that is not understood asks whatever its parts say."""
+    worst = max(verdicts, key=lambda v: STRENGTH[v.effect], default=None)
+    if reading.shell is None:
+        assert worst is not None
+        return worst
+    if worst is not None and worst.effect == "deny":
+        at = verdicts.index(worst)
+        return replace(worst, reason=f"{_name(reading.subjects[at])}: {worst.reason}")
+    if not reading.shell.understood or reading.over:
+        notes = reading.shell.notes or tuple(n for c in reading.shell.commands for n in c.notes)
+        why = notes[0] if notes else "a part of it is known only at run time"
+        # a rule that asks about a part is the better reason
+        return (
+            worst
+            if worst and worst.source in _FILES and worst.effect == "ask"
+            else Verdict("ask", f"not fully understood: {why}", "built-in", "not-understood")
+        )
+    if worst is None:
+        return Verdict("ask", "no command was found in it", "built-in", "not-understood")
+    if worst.effect == "allow":
+        return _all_allowed(verdicts)
+    at = verdicts.index(worst)
+    return replace(worst, reason=_asking(reading, verdicts, at))
+
+
+_FILES = ("managed", "user", "project")
+
+
+def _all_allowed(verdicts: Sequence[Verdict]) -> Verdict:
+    named = next((v for v in verdicts if v.rule != "wrapper"), verdicts[0])
+    return named if len(verdicts) == 1 else replace(named, reason="every part of it is allowed")
+
+
+def _asking(reading: Reading, verdicts: Sequence[Verdict], at: int) -> str:
+    name = _name(reading.subjects[at])
+    more = sum(1 for verdict in verdicts if verdict.effect == "ask") - 1
+    return f"{name}: {verdicts[at].reason}" + (f" (and {more} more parts ask)" if more else "")
+
+
+def _name(subject: Subject) -> str:
+    return (subject.simple.program if subject.simple else "") or "a variable"
 
 
 def _granted(
-    decision: Decision, call: Call, policy: Policy, world: World, grants: Sequence[Grant], now: datetime
-) -> Decision:
-    """The allow of a standing permission where one covers the call, else the ask as it is."""
+    verdict: Verdict, call: Call, world: World, grants: Sequence[Grant], now: datetime, reading: Reading
+) -> Verdict | None:
+    """The allow of a grant for this very call. What a managed rule asks about is asked each time."""
+    if verdict.source in ("managed", "mode") or (reading.shell is not None and not reading.shell.understood):
+        return None
     for grant in grants:
         if grant.covers(call, world, now):
-            return _with(decision, Verdict("allow", "you allowed this for the session", "session grant", grant.id))
-    rules = tuple(rule for grant in grants if (rule := grant.rule(now)))
-    if rules and decision.parts:
-        wider, _ = _judged(call, replace(policy, rules=policy.rules + rules), world, now)
-        return wider if wider.effect == "allow" else decision
-    return decision
+            return Verdict("allow", "you allowed this before", "session grant", grant.id)
+    return None
 
 
-def _with(decision: Decision, verdict: Verdict) -> Decision:
-    return replace(
-        decision,
-        effect=verdict.effect,
-        reason=verdict.reason,
-        source=verdict.source,
-        policy_ids=(verdict.rule,) if verdict.rule else (),
-        suggestions=(),
-    )
-
-
-def _tool(call: Call, policy: Policy, world: World, now: datetime | None) -> Decision:
-    use = "write" if call.tool in _WRITERS or "write" in call.risks else "read"
-    facts = tuple(
-        path_fact(value, use, call, world) for name in _PATH_FIELDS if isinstance(value := call.input.get(name), str)
-    )
-    verdict = _no_path(facts) or policy.judge_tool(call, _subject_of_tool(call, facts, world), now, _boundary(facts))
-    suggestions: tuple[Suggestion, ...] = ()
-    if verdict.effect == "ask" and not verdict.firm and use == "write" and facts and not facts[0].guard:
-        fact = facts[0]
-        suggestions = (Suggestion(call.tool, "path", fact.resolved, call.cwd, f"{call.tool} of {fact.written}"),)
+def _decision(call: Call, reading: Reading, verdicts: Sequence[Verdict], verdict: Verdict) -> Decision:
+    subjects = reading.subjects
+    paths = tuple(dict.fromkeys(fact for subject in subjects for fact in subject.paths))
+    parts = tuple(_part(s, v) for s, v in zip(subjects, verdicts, strict=True)) if reading.shell else ()
+    ids = (verdict.rule,) if verdict.rule else ()
+    same = [v.rule for v in verdicts if v.effect == verdict.effect and v.rule and v.rule not in ("wrapper", *ids)]
+    asking = [s for s, v in zip(subjects, verdicts, strict=True) if v.effect == "ask"]
+    offers = ()
+    if verdict.effect == "ask" and verdict.source != "managed":
+        offers = suggest_for_shell(call, reading, asking) if reading.shell else suggest_for_tool(call, paths)
+    objections = tuple(dict.fromkeys(o for subject in subjects for o in subject.objections))
     return Decision(
         verdict.effect,
         verdict.reason,
         verdict.source,
-        (verdict.rule,) if verdict.rule else (),
-        risks_of(call, (), facts),
-        (),
-        facts,
-        True,
-        suggestions,
-        cwd=call.cwd,
-        firm=verdict.firm,
-    )
-
-
-def _subject_of_tool(call: Call, facts: tuple[PathFact, ...], world: World) -> Subject:
-    risks = set(call.risks) | ({"write"} if call.tool in _WRITERS else set()) | ({"read"} if call.read_only else set())
-    if call.tool in _SEARCHERS and not facts:
-        facts = (path_fact(".", "read", call, world),)
-    return Subject(
-        tool=call.tool,
-        paths=facts,
-        risks=frozenset(risks | _risks_of_paths(facts)),
-        read_only=call.read_only,
-        recursive=call.tool in _SEARCHERS,
-        roots=_roots(call, world),
-        home=call.home,
-        fold_case=world.case_insensitive,
-    )
-
-
-def _no_path(facts: Sequence[PathFact]) -> Verdict | None:
-    """The denies that a path alone forces, whatever a rule says."""
-    for fact in facts:
-        if fact.error == "NUL in a path":
-            said = "the path holds a NUL character, so it names no file"
-            return Verdict("deny", said, "path boundary", "nul-in-path")
-        if fact.own:
-            return Verdict("deny", "Interlock's own files are out of an agent's reach", "path boundary", "own-files")
-    return None
-
-
-def _boundary(facts: Sequence[PathFact]) -> Verdict | None:
-    """The ask that the paths alone demand."""
-    for fact in facts:
-        if fact.guard:
-            return Verdict("ask", f"{fact.resolved}: {fact.guard}", "path boundary", "guarded-path")
-        if fact.error:
-            return Verdict("ask", f"{fact.resolved}: {fact.error}", "path boundary", "unreadable-path")
-        if not fact.inside:
-            return Verdict("ask", f"{fact.resolved} is outside the workspace", "path boundary", "outside-workspace")
-    return None
-
-
-def _shell(call: Call, command: str, policy: Policy, world: World, now: datetime | None) -> tuple[Decision, bool]:
-    """The verdict on a shell command, and whether all of it only reads."""
-    seen = parse_command(command, cwd="", home=call.home)
-    roots = _roots(call, world)
-    parts = tuple(_part(call, simple, policy, world, roots, now) for simple in seen.commands)
-    paths = tuple(dict.fromkeys(fact for part in parts for fact in part.paths))
-    verdict = _whole(seen, parts, policy)
-    offered = verdict.effect == "ask" and not any(part.firm and part.verdict == "ask" for part in parts)
-    decision = Decision(
-        verdict.effect,
-        verdict.reason,
-        verdict.source,
-        (verdict.rule,) if verdict.rule else (),
-        risks_of(call, parts, paths),
+        tuple(dict.fromkeys((*ids, *same))) if verdict.effect != "ask" or verdict.source in _FILES else ids,
+        (*risks_of(call, parts, paths), *objections),
         parts,
         paths,
-        seen.understood,
-        suggestions_for(call.tool, command, call.cwd, seen, parts) if offered else (),
-        seen.operators,
+        reading.shell.understood if reading.shell else True,
+        offers,
+        reading.shell.operators if reading.shell else (),
         call.cwd,
-        seen.notes,
-        not offered and verdict.effect == "ask",
+        reading.shell.notes if reading.shell else (),
+        reading.command,
+        verdict.wait_seconds,
     )
-    return decision, seen.understood and bool(parts) and all(part.read_only for part in parts)
 
 
-def _part(
-    call: Call, simple: SimpleCommand, policy: Policy, world: World, roots: tuple[str, ...], now: datetime | None
-) -> Part:
-    found = effects(simple)
-    paths = tuple(
-        [path_fact(p, "read", call, world, cwd=simple.cwd, shell=True) for p in found.reads]
-        + [path_fact(p, "write", call, world, cwd=simple.cwd, shell=True) for p in found.writes]
-    )
-    gate, why = _gate(call, simple, world)
-    subject = _subject_of_part(call, simple, found, paths, gate, roots, world)
-    verdict = deny_of_part(simple, paths, call) or policy.judge_part(simple, subject, why, now)
+def _part(subject: Subject, verdict: Verdict) -> Part:
+    simple = subject.simple
+    assert simple is not None
     return Part(
         simple.text,
         simple.program,
         simple.depth,
         verdict.effect,
-        verdict.reason if policy.rules or verdict.effect == "deny" or gate else why or verdict.reason,
+        verdict.reason,
         verdict.rule,
         simple.cwd,
-        paths,
-        found.network,
-        gate,
+        subject.paths,
+        subject.network,
+        subject.read_only,
         simple.understood,
         simple.start,
         simple.end,
         verdict.source,
-        verdict.firm,
-        simple.argv,
         simple.via,
     )
-
-
-def _gate(call: Call, simple: SimpleCommand, world: World) -> tuple[bool, str]:
-    gate = is_read_only(simple)
-    if gate.ok and simple.program.rpartition("/")[2] == "git" and (why := git_elsewhere(call, simple.cwd, world)):
-        return False, why
-    return gate.ok, gate.why
-
-
-def _subject_of_part(
-    call: Call,
-    simple: SimpleCommand,
-    found: Effects,
-    paths: tuple[PathFact, ...],
-    gate: bool,
-    roots: tuple[str, ...],
-    world: World,
-) -> Subject:
-    risks = set(found.flags) & {"destructive", "privileged", "interactive", "code", "dynamic", "environment"}
-    risks |= {"network"} if found.network else set()
-    risks |= {"read"} if found.reads else set()
-    risks |= set() if gate else {"execute"}
-    risks |= {"write"} if found.writes else set()
-    return Subject(
-        tool=call.tool,
-        paths=paths,
-        hosts=hosts_of(simple),
-        risks=frozenset(risks | _risks_of_paths(paths)),
-        read_only=gate,
-        command=simple,
-        recursive=is_recursive(simple),
-        roots=roots,
-        home=call.home,
-        fold_case=world.case_insensitive,
-    )
-
-
-def _risks_of_paths(facts: Sequence[PathFact]) -> set[str]:
-    found = {"outside"} if any(not fact.inside for fact in facts) else set()
-    return found | ({"guarded"} if any(fact.guard for fact in facts) else set())
-
-
-def _roots(call: Call, world: World) -> tuple[str, ...]:
-    return tuple(world.resolve(root).path for root in call.workspace)
-
-
-def _whole(seen: ShellFacts, parts: Sequence[Part], policy: Policy) -> Verdict:
-    worst = max(parts, key=lambda part: (STRICTNESS[part.verdict], part.firm), default=None)
-    if worst and worst.verdict == "deny":
-        return Verdict("deny", f"{worst.program}: {worst.why}", worst.source, worst.rule)
-    if worst and worst.verdict == "ask" and worst.firm:
-        return Verdict("ask", f"{worst.program}: {worst.why}", worst.source, worst.rule, firm=True)
-    if not seen.understood:
-        why = seen.notes[0] if seen.notes else next((n for c in seen.commands for n in c.notes), _AT_RUN_TIME)
-        return Verdict("ask", f"not fully understood: {why}", "built-in", "not-understood")
-    if worst is None:
-        return Verdict("ask", "no command was found in it", "built-in", "not-understood")
-    if worst.verdict == "ask":
-        if not policy.rules:
-            return Verdict("ask", policy.shell_reason, "built-in", worst.rule)
-        return Verdict("ask", f"{worst.program or worst.text}: {worst.why}", worst.source, worst.rule)
-    if all(part.rule == worst.rule for part in parts):
-        return Verdict("allow", worst.why, worst.source, worst.rule)
-    ruling = next((part for part in parts if part.source != "built-in"), worst)
-    return Verdict("allow", "every part is allowed", ruling.source, ruling.rule)
-
-
-_AT_RUN_TIME = "a part of it is known only at run time"

@@ -1,4 +1,4 @@
-"""The answer to one call, with all that led to it. Plain values."""
+"""The answer of the policy, with all that led to it. Plain data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 
 from interlock.runtime.policy.grant import Suggestion
 from interlock.runtime.policy.path import PathFact
-from interlock.runtime.policy.verdict import Effect
+from interlock.runtime.policy.rule import Effect
+
+_MOST_TOLD = 600
+"""Paths told in facts; an event must stay one that a screen can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,20 @@ class Part:
     understood: bool
     start: int
     end: int
-    source: str = "built-in"
-    """The layer that made the verdict."""
-    firm: bool = False
-    """Whether a rule demands the ask each time."""
-    argv: tuple[str, ...] = ()
+    source: str = ""
+    """The layer that the verdict came from."""
     via: str = ""
+    """What brought it: `sh -c`, `xargs`, `sudo`; "" for what is written plainly."""
+
+    @property
+    def reads(self) -> tuple[PathFact, ...]:
+        """The paths it reads."""
+        return tuple(fact for fact in self.paths if fact.use == "read")
+
+    @property
+    def writes(self) -> tuple[PathFact, ...]:
+        """The paths it may write."""
+        return tuple(fact for fact in self.paths if fact.use == "write")
 
     def on_wire(self) -> dict[str, Any]:
         """As it stands in an ask's facts."""
@@ -42,10 +53,11 @@ class Part:
             "depth": self.depth,
             "verdict": self.verdict,
             "why": self.why,
-            "source": self.source,
             **({"rule": self.rule} if self.rule else {}),
+            "source": self.source,
+            **({"via": self.via} if self.via else {}),
             "cwd": self.cwd,
-            "paths": [fact.on_wire() for fact in self.paths],
+            "paths": [fact.on_wire() for fact in self.paths[:_MOST_TOLD]],
             "network": self.network,
             "readOnly": self.read_only,
             "understood": self.understood,
@@ -70,21 +82,32 @@ class Decision:
     operators: tuple[str, ...] = ()
     cwd: str = ""
     notes: tuple[str, ...] = ()
-    firm: bool = False
-    """An ask that no standing permission answers."""
+    command: str = ""
+    wait_seconds: float | None = None
+    """After how long this ask counts as denied by time-out; None: it waits."""
+
+    @property
+    def network(self) -> bool:
+        """Whether any part may use the network."""
+        return any(part.network for part in self.parts)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether every part is known to only read."""
+        return bool(self.parts) and all(part.read_only for part in self.parts)
 
     def facts(self) -> dict[str, Any]:
         """The `facts` of a tool.permission event."""
         facts: dict[str, Any] = {
             "cwd": self.cwd,
             "understood": self.understood,
-            "paths": [fact.on_wire() for fact in self.paths],
+            "paths": [fact.on_wire() for fact in self.paths[:_MOST_TOLD]],
         }
         if self.parts:
             facts |= {
                 "parts": [part.on_wire() for part in self.parts],
-                "network": any(part.network for part in self.parts),
-                "readOnly": all(part.read_only for part in self.parts),
+                "network": self.network,
+                "readOnly": self.read_only,
                 "operators": list(self.operators),
             }
         if self.notes:

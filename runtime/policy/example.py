@@ -1,69 +1,39 @@
-"""The examples of a rule, tried when it is loaded. Pure.
-
-An example is a shell command for a rule about commands, a path (`write:path` for a change) for a rule about other tools.
-"""
+"""The examples of a rule, checked when it is loaded: a rule that does not do what its author says is a bad rule. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.entry import BadRuleError
-from interlock.runtime.policy.host import hosts_of
-from interlock.runtime.policy.path import path_fact
-from interlock.runtime.policy.reach import is_recursive
+from interlock.runtime.policy.reading import read_call
 from interlock.runtime.policy.rule import Rule
-from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper, parse_command
-from interlock.runtime.policy.shell.model import SimpleCommand
-from interlock.runtime.policy.subject import Subject
+from interlock.runtime.policy.tool import tool_kind
 
-_ROOT = "/workspace"
-_HOME = "/home/user"
-_CALL = Call("bash", {}, _ROOT, (_ROOT,), _HOME)
+WORKSPACE = "/workspace"
+HOME = "/home/user"
+_WORLD = MemoryWorld()
 
 
-def check_examples(rule: Rule, match: object, not_match: object) -> None:
-    """Raises BadRuleError when an example is not covered as it says."""
-    for key, examples, wanted in (("match", match, True), ("not_match", not_match, False)):
-        if not isinstance(examples, list) or not all(isinstance(e, str) and e for e in examples):
-            raise BadRuleError(f"{key} is {examples!r}; write a list of examples in quotes")
+def example_call(example: object) -> Call:
+    """The call that an example stands for: a text is a shell command, a table has `tool` and its input.
+
+    Raises ValueError.
+    """
+    if isinstance(example, str):
+        example = {"tool": "bash", "command": example}
+    if not isinstance(example, Mapping) or not isinstance(example.get("tool", "bash"), str):
+        raise ValueError("an example is a command, or a table with `tool` and its input")
+    given = dict(example)
+    tool, cwd = str(given.pop("tool", "bash")), str(given.pop("cwd", WORKSPACE))
+    kind = tool_kind(tool)
+    return Call(tool, given, cwd, (WORKSPACE,), HOME, kind.risks, kind.read_only)
+
+
+def failing_example(rule: Rule, match: Sequence[object], not_match: Sequence[object]) -> str:
+    """What the first example that does not hold says, "" when all do. Raises ValueError for what is no example."""
+    for examples, wanted in ((match, True), (not_match, False)):
         for example in examples:
-            if covers_example(rule, example) != wanted:
-                raise BadRuleError(f"the {key} example {example!r} is {'not ' if wanted else ''}covered by the rule")
-
-
-def covers_example(rule: Rule, example: str) -> bool:
-    """Whether the rule covers the example: an allow all of it, an ask or a deny any part of it."""
-    subjects = _subjects(rule, example)
-    if rule.effect == "allow":
-        return bool(subjects) and all(rule.allows(subject) is None for subject in subjects)
-    return any(rule.touches(subject) for subject in subjects)
-
-
-def _subjects(rule: Rule, example: str) -> list[Subject]:
-    if not rule.commands and rule.tools and "bash" not in rule.tools:
-        return [_of_path(rule, example)]
-    if not rule.tools and rule.paths and not rule.commands:
-        return [_of_path(rule, example)]
-    seen = parse_command(example, home=_HOME)
-    if rule.effect == "allow" and not seen.understood:
-        return []
-    return [_of_command(simple) for simple in seen.commands if not is_wrapper(simple) or rule.effect != "allow"]
-
-
-def _of_path(rule: Rule, example: str) -> Subject:
-    path = example.removeprefix("write:")
-    use = "write" if example.startswith("write:") else "read"
-    tool = rule.tools[0] if rule.tools else "write_file" if use == "write" else "read_file"
-    fact = path_fact(path, use, _CALL, MemoryWorld(), shell=path.startswith("~"))
-    return Subject(tool, (fact,), (), frozenset((use,)), use == "read", roots=(_ROOT,), home=_HOME)
-
-
-def _of_command(simple: SimpleCommand) -> Subject:
-    found, world = effects(simple), MemoryWorld()
-    facts = tuple(path_fact(p, "read", _CALL, world, cwd=simple.cwd, shell=True) for p in found.reads)
-    facts += tuple(path_fact(p, "write", _CALL, world, cwd=simple.cwd, shell=True) for p in found.writes)
-    gate = is_read_only(simple).ok
-    risks = set(found.flags) | ({"network"} if found.network else set()) | (set() if gate else {"execute"})
-    risks |= ({"read"} if found.reads else set()) | ({"write"} if found.writes else set())
-    return Subject(
-        "bash", facts, hosts_of(simple), frozenset(risks), gate, simple, is_recursive(simple), (_ROOT,), _HOME
-    )
+            subjects = read_call(example_call(example), _WORLD).subjects
+            if any(rule.matches(subject) for subject in subjects) != wanted:
+                return f"the example {example!r} {'is not matched' if wanted else 'is matched'}"
+    return ""

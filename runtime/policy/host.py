@@ -1,51 +1,69 @@
-"""Which hosts the words of a command name. Pure.
+"""Hosts that a command names: in URLs, as `user@host:path`, as the operand of ssh and its kind. Pure.
 
-Promises: no look-up; a host is lower case without port, user and brackets. What names a host only at run time is not
-found, and is why an allow by host also needs every word to be literally known.
+Promises: lower case, no port, no user. A host that only run time tells is given as `*unknown*`.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from interlock.runtime.policy.shell.model import SimpleCommand
-from interlock.runtime.policy.shell.option import names
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@\s]*@)?(\[[0-9A-Fa-f:.]+\]|[^/?#:\s]+)")
-_REMOTE = re.compile(r"^(?:[^@/\s:]+@)?([A-Za-z0-9][A-Za-z0-9.-]+):(?!//)")
-_SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
-_BARE = names("curl wget ssh ping nc ncat netcat telnet ftp dig host nslookup http https")
-_WITH_REMOTE = names("ssh scp sftp rsync git")
-_VALUE = names("-o -i -p -P -l -F -J -b -c -e -H -d -X -A -u -T -O --header --data --request --output --user")
+UNKNOWN = "*unknown*"
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?(\[[0-9a-f:]+\]|[^\s/:?#'\"]+)", re.IGNORECASE)
+_SCP = re.compile(r"^(?:[^\s@/:]+@)([^\s@/:]+):(?!//)")
+_FIRST_OPERAND = frozenset(
+    (
+        "ssh",
+        "ping",
+        "ping6",
+        "telnet",
+        "nc",
+        "ncat",
+        "netcat",
+        "dig",
+        "host",
+        "nslookup",
+        "whois",
+        "mosh",
+        "sftp",
+        "ftp",
+    )
+)
+_BARE_URL = frozenset(("curl", "wget", "http", "https", "httpie", "xh", "aria2c", "lynx", "w3m"))
+_DEVICE = re.compile(r"^/dev/(?:tcp|udp)/([^/]+)/")
 
 
-def hosts_of(command: SimpleCommand) -> tuple[str, ...]:
-    """Every host that the command names, in the order of its words."""
-    name = posixpath.basename(command.program)
+def hosts_of(simple: SimpleCommand) -> tuple[str, ...]:
+    """The hosts in the words and redirects of one command."""
+    name = posixpath.basename(simple.program)
     found: list[str] = []
-    for word in (*command.argv[1:], *(r.target or "" for r in command.redirects)):
-        found += [*_URL.findall(word), *_SOCKET.findall(word)]
-        if name in _WITH_REMOTE and (remote := _REMOTE.match(word)):
-            found.append(remote[1])
-    if name in _BARE:
-        found += [host for word in _operands(command.argv[1:]) if (host := _bare(word))]
-    return tuple(dict.fromkeys(host.strip("[]").rstrip(".").lower() for host in found))
+    operands = [word for word in simple.argv[1:] if not word.startswith("-")]
+    for word, known in zip(simple.argv[1:], simple.known[1:], strict=True):
+        found += [_plain(host) for host in _URL.findall(word)]
+        if at := _SCP.match(word):
+            found.append(_plain(at[1]))
+        if not known and (name in _FIRST_OPERAND or name in _BARE_URL):
+            found.append(UNKNOWN)
+    if name in _FIRST_OPERAND and operands:
+        found.append(_plain(operands[0].rpartition("@")[2]))
+    if name in _BARE_URL:
+        found += [_plain(word.partition("/")[0]) for word in operands if "://" not in word and "." in word]
+    found += [at[1].lower() for r in simple.redirects if (at := _DEVICE.match(r.target or ""))]
+    return tuple(dict.fromkeys(found))
 
 
-def _operands(words: Iterable[str]) -> list[str]:
-    kept: list[str] = []
-    before = ""
-    for word in words:
-        if not word.startswith("-") and before not in _VALUE:
-            kept.append(word)
-        before = word
-    return kept
+def hosts_of_input(arguments: Mapping[str, object]) -> tuple[str, ...]:
+    """The hosts in a tool's input."""
+    texts = [value for value in arguments.values() if isinstance(value, str) and len(value) < 10_000]
+    return tuple(dict.fromkeys(_plain(host) for text in texts for host in _URL.findall(text)))
 
 
-def _bare(word: str) -> str:
-    if "://" in word:
-        return ""
-    host = word.rpartition("@")[2].partition("/")[0].partition(":")[0]
-    return host if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", host) else ""
+def _plain(host: str) -> str:
+    # the first "]" ends an address of version 6, which has colons of its own
+    bare = host if host.startswith("[") else host.partition(":")[0]
+    if "$" in bare or "`" in bare:
+        return UNKNOWN
+    return bare.lower().rstrip(".").strip("[]")

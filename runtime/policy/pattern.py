@@ -84,8 +84,7 @@ def fits_widely(pattern: Pattern, program: str, args: Sequence[str]) -> bool:
     operands = [word for word in wanted if not word.startswith("-") or word == "-"]
     given = options_of(args)
     for option in options:
-        parts = letters_of(option) if program else ()
-        if not all(spelled(program, part, given) for part in parts or (option,)):
+        if option not in given.words and not all(spelled(program, p, given) for p in letters_of(program, option)):
             return False
     return _in_order(operands, args)
 

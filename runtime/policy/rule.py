@@ -1,140 +1,238 @@
-"""One rule of a policy file, held against facts.
+"""One rule: an effect, what it is matched against, why.
 
-Promises: pure. One principle for every matcher: a deny or an ask covers what touches anything the rule names; an allow
-covers only what is named in whole. So a word added to a command never escapes a deny and never rides on an allow.
+Promises: all matchers of a rule must agree. An allow is read narrowly: *every* path, host and word must be covered, and
+the command must be fully understood. A deny or an ask is read widely: *any* path, host or risk is enough, in whatever
+spelling. So a rule that is written carelessly asks too often and never too seldom. Pure.
 """
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass
 from datetime import datetime
-from fnmatch import fnmatchcase
 from typing import Literal
 
-from interlock.runtime.policy.glob import may_reach, path_matches
-from interlock.runtime.policy.path import PathFact
-from interlock.runtime.policy.pattern import Pattern
-from interlock.runtime.policy.shell.option import names
+from interlock.runtime.policy.path import PathFact, Use
+from interlock.runtime.policy.path_glob import PathGlobs
+from interlock.runtime.policy.pattern import Pattern, fits_strictly, fits_widely, word_test
 from interlock.runtime.policy.subject import Subject
-from interlock.runtime.policy.verdict import Effect, Layer
-from interlock.runtime.policy.wording import covers_strictly, covers_widely
 
-Where = Literal["inside", "outside", "anywhere"]
-RISKS = names(
-    "read write execute network delegate destructive privileged interactive code dynamic environment outside guarded"
+Effect = Literal["allow", "ask", "deny"]
+STRENGTH = {"allow": 0, "ask": 1, "deny": 2}
+SHOWS_SECRETS = frozenset(("environment", "secret"))
+"""Marks of commands that only read, but show what was never in the workspace."""
+_READS_ALL_BELOW = frozenset(
+    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "tar", "zip", "cp", "rsync", "scp", "git", "find"]
 )
-"""What `risk` may name."""
-HARMLESS_VARIABLES = names(
-    "LANG LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LC_NUMERIC LC_TIME TZ NO_COLOR CI FORCE_COLOR CLICOLOR CLICOLOR_FORCE "
-    "COLUMNS LINES TERM"
-)
-"""Variables that an allow does not object to in front of a program."""
-_QUIET = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Allow, ask or deny; why; by which layer; by which rule."""
+
+    effect: Effect
+    reason: str
+    source: str
+    rule: str | None = None
+    wait_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. Matchers that are empty or None ask nothing."""
+    """One rule, checked. Empty matchers match everything."""
 
     id: str
     effect: Effect
-    layer: Layer
-    tools: tuple[str, ...] = ()
-    """Names or patterns of tools; empty: every tool."""
-    commands: tuple[Pattern, ...] = ()
-    paths: tuple[str, ...] = ()
-    """Globs; relative ones below a root of the workspace, one without `/` at any depth."""
-    where: Where | None = None
-    hosts: tuple[str, ...] = ()
-    risks: frozenset[str] = frozenset()
-    read_only: bool | None = None
-    env: frozenset[str] = frozenset()
-    """Variables that may stand in front of an allowed command."""
     reason: str = ""
+    tools: tuple[str, ...] = ()
+    commands: tuple[Pattern, ...] = ()
+    programs: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    paths: PathGlobs | None = None
+    use: Use | None = None
+    inside: bool | None = None
+    hosts: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    without_risks: tuple[str, ...] = ()
+    read_only: bool | None = None
+    outside_too: bool = False
+    """An allow that also holds for paths outside the workspace."""
+    guarded_too: bool = False
+    """An allow that also holds for guarded paths."""
+    variables: tuple[str, ...] = ()
+    """Names of variables that may stand in front of the command of an allow."""
+    agents: tuple[str, ...] = ()
     expires: datetime | None = None
+    wait_seconds: float | None = None
+    """After how long an ask made by this rule counts as denied; None: it waits."""
     file: str = ""
     line: int = 0
-    broken: bool = False
-    """The rule was an ask or a deny that cannot be read: what it may have meant asks."""
+    text: str = ""
+    """Its source, for the digest and for a person."""
+
+    @property
+    def place(self) -> str:
+        """`file:line`."""
+        return f"{self.file}:{self.line}" if self.file else "built-in"
 
     def is_over(self, now: datetime | None) -> bool:
-        """Whether its time has passed. Without a clock an allow with a time counts as over, a deny does not."""
+        """Whether its time is over. Without a clock an allow counts as over, anything else as standing."""
         if self.expires is None:
             return False
         return self.effect == "allow" if now is None else now >= self.expires
 
-    def said(self) -> str:
-        """Its reason for a person, or what it is."""
-        return self.reason or f"rule {self.id}"
+    def matches(self, subject: Subject) -> bool:
+        """Whether the rule speaks of this subject."""
+        if not self._is_about(subject):
+            return False
+        return self._allows(subject) if self.effect == "allow" else self._catches(subject)
 
-    def touches(self, subject: Subject) -> bool:
-        """Whether an ask or a deny covers it: the tool, and something of every kind that the rule names."""
-        if not self._of_tool(subject) or (self.read_only is not None and self.read_only != subject.read_only):
+    def _is_about(self, subject: Subject) -> bool:
+        if self.tools and not any(word_test(t)(name) for t in self.tools for name in (subject.tool, subject.call.tool)):
             return False
-        command = subject.command
-        if self.commands and not (command and any(covers_widely(p, command) for p in self.commands)):
+        if self.agents and not any(word_test(a, True)(subject.call.agent) for a in self.agents):
             return False
-        if self.hosts and not any(_host(host, self.hosts) for host in subject.hosts):
+        if (self.commands or self.programs or self.arguments) and subject.simple is None:
             return False
-        if self.risks and not self.risks & subject.risks:
-            return False
-        if self.paths or self.where in ("inside", "outside"):
-            return any(self._of_path(fact, subject) for fact in subject.paths)
-        return True
+        return self.read_only is None or self.read_only == subject.read_only
 
-    def nearly_touches(self, subject: Subject) -> bool:
-        """Whether a rule about paths may be touched below a folder, or by a name that a pattern stands for."""
-        if not self.paths or self.commands or self.hosts or not self._of_tool(subject):
+    # -- wide: deny and ask
+
+    def _catches(self, subject: Subject) -> bool:
+        fold = subject.world.case_insensitive
+        if self.commands and not any(self._names(p, subject, fold) for p in self.commands):
             return False
-        return any(
-            may_reach(glob, fact, subject) for glob in self.paths for fact in subject.paths if self._is_there(fact)
+        if self.programs and not any(_is_program(p, subject, fold) for p in self.programs):
+            return False
+        if self.arguments and not all(any(word_test(a)(w) for w in subject.args) for a in self.arguments):
+            return False
+        if self.risks and not subject.risks & set(self.risks):
+            return False
+        if subject.risks & set(self.without_risks):
+            return False
+        if self.hosts and not any(word_test(want, True)(host) for want in self.hosts for host in subject.hosts):
+            return False
+        if self.inside is not None and not any(f.inside == self.inside for f in self._used(subject)):
+            return False
+        return self.paths is None or any(
+            self.paths.match(f.resolved, subject.roots, subject.call.home, fold=fold) for f in self._used(subject)
         )
 
-    def allows(self, subject: Subject) -> str | None:
-        """None when it covers all of it; else what it does not cover, "" when it is about something else."""
-        if not self._of_tool(subject) or (self.read_only is not None and self.read_only != subject.read_only):
-            return ""
-        command = subject.command
-        if self.commands and not (command and any(covers_strictly(p, command) for p in self.commands)):
-            return ""
-        if self.hosts and not (subject.hosts and all(_host(host, self.hosts) for host in subject.hosts)):
-            return ""
-        if self.risks and not subject.risks - {"outside", "guarded"} <= self.risks:
-            return ""
-        return self._objection(subject)
+    def _names(self, pattern: Pattern, subject: Subject, fold: bool) -> bool:
+        if not _is_program(pattern.program, subject, fold):
+            return False
+        return fits_widely(pattern, posixpath.basename(pattern.program), subject.args)
 
-    def _objection(self, subject: Subject) -> str | None:
-        command = subject.command
-        if command and (foreign := [name for name, _ in command.assignments if name not in self.env]):
-            foreign = [name for name in foreign if name not in HARMLESS_VARIABLES]
-            if foreign:
-                return f"the variable {foreign[0]} is set for it"
-        if self.paths:
-            if not subject.paths:
-                return "it names no path"
-            other = next((f for f in subject.paths if not self._of_path(f, subject)), None)
-            return f"{other.resolved} is not among the paths of the rule" if other else None
-        if command and (writes := [r.target for r in command.redirects if r.writes and r.target not in _QUIET]):
-            return f"it writes {writes[0] or 'a file known only at run time'}"
-        # a program that the rule names may touch what its words do not tell; a place that they tell has to be right
-        other = next((f for f in subject.paths if not self._is_there(f) and (f.kind != "unknown" or not command)), None)
-        return f"{other.resolved} is {'inside' if other.inside else 'outside'} the workspace" if other else None
+    def _used(self, subject: Subject) -> list[PathFact]:
+        return [f for f in subject.paths if self.use in (None, f.use)]
 
-    def _of_tool(self, subject: Subject) -> bool:
-        return not self.tools or any(fnmatchcase(subject.tool, tool) for tool in self.tools)
+    def may_catch_below(self, subject: Subject) -> bool:
+        """Whether a folder that the subject changes, or reads with all in it, holds paths of this deny or ask."""
+        if self.effect == "allow" or self.paths is None or subject.simple is None or not self._is_about(subject):
+            return False
+        if self.commands or self.programs or self.arguments or self.hosts:
+            return False
+        deep = posixpath.basename(subject.program) in _READS_ALL_BELOW
+        return any(
+            self.paths.covers_part_of(fact.resolved, subject.roots, subject.call.home)
+            for fact in self._used(subject)
+            if fact.resolved and (fact.use == "write" or deep)
+        )
 
-    def _of_path(self, fact: PathFact, subject: Subject) -> bool:
-        # globs that name a place outside are as plain a word as `where`
-        there = self.where is None or self._is_there(fact)
-        return there and (not self.paths or any(path_matches(glob, fact, subject) for glob in self.paths))
+    # -- narrow: allow
 
-    def _is_there(self, fact: PathFact) -> bool:
-        if self.where == "anywhere":
+    def _allows(self, subject: Subject) -> bool:
+        if not subject.understood or not self._allows_command(subject):
+            return False
+        if self.risks and not subject.risks & set(self.risks):
+            return False
+        if subject.risks & set(self.without_risks):
+            return False
+        if self.hosts and not (
+            subject.hosts and all(any(word_test(w, True)(h) for w in self.hosts) for h in subject.hosts)
+        ):
+            return False
+        return self._allows_paths(subject)
+
+    def _allows_command(self, subject: Subject) -> bool:
+        if subject.simple is None:
             return True
-        if self.where == "outside":
-            return not fact.inside
-        return fact.inside or (self.where is None and self.effect != "allow")
+        if not self._allows_variables(subject):
+            return False
+        if self.commands and not any(
+            is_named(p.program, subject) and fits_strictly(p, subject.args) for p in self.commands
+        ):
+            return False
+        if self.programs and not any(is_named(p, subject) for p in self.programs):
+            return False
+        return not self.arguments or all(any(word_test(a)(w) for a in self.arguments) for w in subject.args)
+
+    def _allows_variables(self, subject: Subject) -> bool:
+        assert subject.simple is not None
+        if subject.read_only:
+            return True
+        return all(name in self.variables for name, _ in subject.simple.assignments)
+
+    def _allows_paths(self, subject: Subject) -> bool:
+        used = self._used(subject)
+        fold = subject.world.case_insensitive
+        if self.inside is not None and not all(f.inside == self.inside for f in used):
+            return False
+        if self.inside and any(f.kind == "unknown" for f in subject.paths):
+            return False
+        if self.paths is None:
+            return True
+        if self.use is not None and any(f.use != self.use for f in subject.paths if f.use == "write"):
+            return False
+        return bool(used) and all(
+            bool(f.resolved) and self.paths.match(f.resolved, subject.roots, subject.call.home, fold=fold) for f in used
+        )
+
+    def lifts(self, subject: Subject) -> bool:
+        """Whether this allow, which matches, also holds against the boundary of the workspace."""
+        if subject.objections and not self.guarded_too:
+            return False
+        if subject.risks & SHOWS_SECRETS and not (self.commands or self.programs):
+            return False
+        for fact in subject.boundary:
+            named = self.paths is not None and fact in subject.paths
+            if fact.guard and not self.guarded_too:
+                return False
+            if not fact.inside and not (self.outside_too or named):
+                return False
+        if subject.simple is not None and not subject.read_only:
+            return self._lifts_redirects(subject)
+        return True
+
+    def _lifts_redirects(self, subject: Subject) -> bool:
+        assert subject.simple is not None
+        if self.paths is not None or not (self.commands or self.programs):
+            return True
+        # the pattern speaks of the program and its words; where the shell then writes is not in it
+        return not any(r.writes and not _is_harmless(r.target) for r in subject.simple.redirects)
 
 
-def _host(host: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(host, pattern.lower()) for pattern in patterns)
+def _is_harmless(target: str | None) -> bool:
+    return target in ("/dev/null", "/dev/stdout", "/dev/stderr")
+
+
+def is_named(wanted: str, subject: Subject) -> bool:
+    """Whether the program is the one named, narrowly: a path must lead to the very file named in the workspace."""
+    if subject.simple is None or not subject.program:
+        return False
+    if "/" not in wanted or wanted.startswith("/") or ":" in wanted:
+        return word_test(wanted)(subject.program)
+    where = subject.program_path
+    return where is not None and any(where == posixpath.normpath(posixpath.join(r, wanted)) for r in subject.roots)
+
+
+def _is_program(wanted: str, subject: Subject, fold: bool) -> bool:
+    """Whether the program may be the one named, widely: its last component is enough."""
+    if subject.simple is None:
+        return False
+    name = subject.simple.program
+    if "/" in wanted and ":" not in wanted:
+        tests = (name, posixpath.basename(name), subject.program_path or "")
+        last = word_test(posixpath.basename(wanted), fold)
+        return any(word_test(wanted, fold)(t) for t in tests) or last(posixpath.basename(name))
+    return word_test(wanted, fold)(posixpath.basename(name)) or word_test(wanted, fold)(name)

@@ -77,9 +77,9 @@ def options_of(args: Sequence[str]) -> Given:
     return Given(frozenset(letters), tuple(long), frozenset(words))
 
 
-def letters_of(option: str) -> tuple[str, ...]:
+def letters_of(program: str, option: str) -> tuple[str, ...]:
     """`-rf` -> `-r`, `-f`; a long option or a single letter stays itself."""
-    if option.startswith("--") or len(option) <= 2 or not option[1:].isalpha():
+    if program in _SINGLE_DASH or option.startswith("--") or len(option) <= 2 or not option[1:].isalpha():
         return (option,)
     return tuple(f"-{letter}" for letter in option[1:])
 

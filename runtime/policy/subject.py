@@ -1,37 +1,206 @@
-"""What a rule is held against: one simple command of a shell call, or one call of another tool. Pure values."""
+"""What rules are matched against: one simple command of a shell call, or one call of another tool, with all its facts.
+
+Promises: facts only, no verdict; made once for a decision and read by every rule. Pure.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from interlock.runtime.policy.path import PathFact
-from interlock.runtime.policy.shell.model import SimpleCommand
+from interlock.runtime.policy.call import Call, World
+from interlock.runtime.policy.git_fact import git_facts
+from interlock.runtime.policy.host import hosts_of, hosts_of_input
+from interlock.runtime.policy.path import PathFact, Use, path_fact
+from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper
+from interlock.runtime.policy.shell.classify import program_name
+from interlock.runtime.policy.shell.model import Effects, SimpleCommand
+from interlock.runtime.policy.tool import ToolKind, paths_of, tool_kind
+
+_MOST_NAMES = 200
+"""Files that one pattern may stand for before it counts as not known."""
+_MOST_WORDS = 2_000
+"""Words of one command that are looked at as possible paths."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Subject:
-    """The facts that matchers look at."""
+    """One thing to be judged."""
 
+    call: Call
+    world: World
     tool: str
+    """The tool's canonical name."""
+    simple: SimpleCommand | None = None
     paths: tuple[PathFact, ...] = ()
-    hosts: tuple[str, ...] = ()
+    objections: tuple[str, ...] = ()
+    """What speaks against passing without a person, apart from the paths."""
     risks: frozenset[str] = frozenset()
-    """read, write, execute, network, delegate; of a command also destructive, privileged, interactive, code, dynamic,
-    environment; of any: outside, guarded."""
+    hosts: tuple[str, ...] = ()
     read_only: bool = False
-    command: SimpleCommand | None = None
-    recursive: bool = False
-    """Whether it also reaches what lies below its folders."""
-    roots: tuple[str, ...] = ()
-    """Real paths of the workspace."""
-    home: str = ""
-    fold_case: bool = False
+    why_not: str = ""
+    """Why it is not known to only read."""
+    understood: bool = True
+    wrapper: bool = False
+    """Does nothing itself; what it runs is judged by itself."""
+    network: bool = False
+
+    @property
+    def program(self) -> str:
+        """The program without a system folder, "" for other tools."""
+        return program_name(self.simple.program) if self.simple else ""
+
+    @property
+    def args(self) -> tuple[str, ...]:
+        """The words behind the program."""
+        return self.simple.argv[1:] if self.simple else ()
+
+    @cached_property
+    def program_path(self) -> str | None:
+        """The real path of a program that is named by a path; None for one that is looked up."""
+        if self.simple is None or "/" not in self.simple.program:
+            return None
+        fact = path_fact(self.simple.program, "read", self.call, self.world, cwd=self.simple.cwd, shell=True)
+        return fact.resolved or None
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """The real paths of the workspace's roots."""
+        return tuple(self.world.resolve(root).path for root in self.call.workspace)
+
+    @cached_property
+    def boundary(self) -> tuple[PathFact, ...]:
+        """Paths outside or guarded, also those that only may be paths.
+
+        A program without a table may write to any of its words, so each word counts that would lead out.
+        """
+        found = [fact for fact in self.paths if not fact.inside or fact.guard]
+        if self.simple is not None and not self.read_only:
+            found += [fact for fact in self._suspected() if not fact.inside or fact.guard]
+        return tuple(dict.fromkeys(fact for fact in found if fact.kind != "unknown"))
+
+    def _suspected(self) -> Iterator[PathFact]:
+        assert self.simple is not None
+        known = {fact.written for fact in self.paths}
+        for word in self.args[:_MOST_WORDS]:
+            for text in _path_words(word):
+                if text not in known:
+                    yield path_fact(text, "write", self.call, self.world, cwd=self.simple.cwd, shell=True)
 
 
-TOOL_NAMES = {"read": "read_file", "write": "write_file", "edit": "edit_file", "shell": "bash"}
-"""Short names of the built-in tools that rules and calls may use."""
+def _path_words(word: str) -> Iterator[str]:
+    """What of a word could be a path: the word, a value behind `=`, a value joined to a letter."""
+    if "://" in word or "\n" in word or len(word) > 4096:
+        return
+    if not word.startswith("-"):
+        yield word
+    elif "=" in word:
+        yield word.partition("=")[2]
+    elif len(word) > 2 and word[2] in "/~.":
+        yield word[2:]
 
 
-def tool_name(written: str) -> str:
-    """The name under which a tool is registered."""
-    return TOOL_NAMES.get(written, written)
+def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
+    """The facts of one simple command."""
+    found = effects(simple)
+    gate = is_read_only(simple)
+    paths = tuple(_shell_paths(simple, found, call, world))
+    git, objections = git_facts(simple, gate.ok, call, world)
+    flags = set(found.flags)
+    facts = tuple(dict.fromkeys((*paths, *git)))
+    risks = frozenset(flags | _risk_words(found, facts, gate.ok, simple.understood))
+    return Subject(
+        call,
+        world,
+        "bash",
+        simple,
+        facts,
+        objections,
+        risks,
+        hosts_of(simple),
+        gate.ok,
+        gate.why,
+        simple.understood,
+        _only_wraps(simple, gate.ok),
+        found.network,
+    )
+
+
+def _only_wraps(simple: SimpleCommand, reads: bool) -> bool:
+    return reads and is_wrapper(simple)
+
+
+def _shell_paths(simple: SimpleCommand, found: Effects, call: Call, world: World) -> Iterator[PathFact]:
+    patterns = {simple.argv[i] for i in simple.globs}
+    uses: tuple[tuple[tuple[str, ...], Use], ...] = ((found.reads, "read"), (found.writes, "write"))
+    for texts, use in uses:
+        for text in texts:
+            if text in patterns:
+                yield from _expanded(text, use, simple, call, world)
+                continue
+            fact = path_fact(text, use, call, world, cwd=simple.cwd, shell=True)
+            # git writing its own folder is what it is for; another program writing there is not
+            is_own = text == ".git" and program_name(simple.program) == "git"
+            yield replace(fact, guard="") if is_own else fact
+
+
+def _expanded(text: str, use: Use, simple: SimpleCommand, call: Call, world: World) -> Iterator[PathFact]:
+    """A pattern's own place, and every file it stands for that leads elsewhere."""
+    whole = path_fact(text, use, call, world, cwd=simple.cwd, shell=True)
+    yield whole
+    if whole.kind == "unknown" or not whole.inside:
+        return
+    names = world.expand(posixpath.join(call.cwd, simple.cwd or "", text), _MOST_NAMES)
+    if names is None:
+        yield PathFact(text, "", False, use, "unknown")
+        return
+    for name in names:
+        fact = path_fact(name, use, call, world)
+        if not fact.inside or fact.guard or fact.own:
+            yield fact
+
+
+def _risk_words(found: Effects, paths: tuple[PathFact, ...], reads: bool, understood: bool) -> set[str]:
+    words = {"execute"} if not reads else {"read"}
+    if found.writes:
+        words.add("write")
+    if found.reads:
+        words.add("read")
+    if found.network:
+        words.add("network")
+    if not understood:
+        words.add("not-understood")
+    return words | path_risks(paths)
+
+
+def path_risks(paths: tuple[PathFact, ...]) -> set[str]:
+    """`outside` and `guarded`, where a path is so."""
+    words = {"outside"} if any(not fact.inside for fact in paths) else set()
+    return words | ({"guarded"} if any(fact.guard for fact in paths) else set())
+
+
+def tool_subject(call: Call, world: World) -> Subject:
+    """The facts of a call of a tool that is no shell."""
+    kind = tool_kind(call.tool)
+    known = kind.name != call.tool or kind.risks == call.risks
+    writes = "write" in (call.risks or kind.risks)
+    paths = tuple(
+        dict.fromkeys(path_fact(text, use, call, world) for text, use in paths_of(kind.name, call.input, writes=writes))
+    )
+    risks = set(call.risks or kind.risks) | path_risks(paths)
+    hosts = hosts_of_input(call.input) if "network" in risks else ()
+    reads = call.read_only or (kind.read_only and known and not call.risks)
+    why = "" if reads else _why_not(kind, risks)
+    return Subject(
+        call, world, kind.name, None, paths, (), frozenset(risks), hosts, reads, why, True, False, "network" in risks
+    )
+
+
+def _why_not(kind: ToolKind, risks: set[str]) -> str:
+    return (
+        "changes of files ask"
+        if "write" in risks and kind.name in ("write_file", "edit_file")
+        else ("everything that is not read-only asks")
+    )

@@ -1,126 +1,155 @@
-"""Which standing permissions an ask may offer, the narrowest first. Pure.
+"""What a standing permission could be offered for an ask: the narrowest first.
 
-Promises: nothing is offered for what destroys, for shells, for interpreters with code, for what is not understood, for
-substitutions, loops, here-documents and files written by a redirect. The first offer is exactly the command; the second
-is a pattern for a rule, at most 80 characters on one line, and it never begins with a shell, a wrapper or a variable.
+Promises: nothing for what is not fully understood, destroys, starts a shell or code of its own, reaches outside or to a
+guarded path; nothing for loops, conditions, here-documents, substitutions. No label is longer than 80 characters or
+holds a line end. Pure.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
-from interlock.runtime.policy.decision import Part
-from interlock.runtime.policy.grant import Suggestion
-from interlock.runtime.policy.shell.classify import FORMS, is_wrapper
-from interlock.runtime.policy.shell.model import ShellFacts, SimpleCommand
+from interlock.runtime.policy.call import Call
+from interlock.runtime.policy.grant import PATTERN_JOINT, Suggestion
+from interlock.runtime.policy.path import PathFact
+from interlock.runtime.policy.pattern import PatternError, read_pattern
+from interlock.runtime.policy.prefix import prefix_of
+from interlock.runtime.policy.reading import Reading
+from interlock.runtime.policy.shell import parse_command
+from interlock.runtime.policy.shell.model import SimpleCommand
 from interlock.runtime.policy.shell.option import names
-from interlock.runtime.policy.wording import exactly
+from interlock.runtime.policy.subject import Subject
 
-DESTRUCTIVE = names(
-    "rm rmdir dd shred mkfs fdisk parted truncate kill pkill killall unlink wipefs mkswap shutdown reboot halt poweroff"
-)
-CODE_RUNNERS = names(
-    "sh bash zsh dash ksh fish python python2 python3 perl ruby node deno bun php lua eval source . ssh sudo doas env xargs"
-)
-_NEVER = names(
-    "sh bash zsh dash ksh fish eval source . exec trap sudo doas su pkexec ssh env xargs nohup setsid time nice timeout"
-)
-_CODE_OPTIONS = frozenset(("-c", "-e", "-lc", "--eval", "-", "-p", "--print", "-r", "-E"))
-_BY_VERB = names(
-    "git gh glab docker podman kubectl helm cargo go npm pnpm yarn bun pip pip3 uv poetry brew apt systemctl terraform aws "
-    "gcloud az dotnet bundle composer conda gem rustup deno"
-)
-"""Programs whose first operand says what they do."""
-_RUNNERS = names("npm pnpm yarn bun make just task npx tox nox")
-"""Programs that run what the project names: only the very words are offered."""
-_DESTRUCTIVE_VERBS: dict[str, frozenset[str]] = {
-    "git": names("reset clean push rm gc filter-branch filter-repo update-ref reflog"),
-    "docker": names("rm rmi prune system volume run exec"),
-    "podman": names("rm rmi prune system volume run exec"),
-    "kubectl": names("delete exec drain apply"),
-    "terraform": names("destroy apply"),
-    "npm": names("publish unpublish exec x"),
-    "cargo": names("publish yank"),
-    "gh": names("release secret auth"),
-    "systemctl": names("stop disable mask kill"),
-}
-_LOADERS = ("LD_", "DYLD_", "GIT_", "PYTHON", "NODE_", "RUBY", "PERL", "BASH_", "NPM_", "npm_", "JAVA_", "GO")
-_LOADER_NAMES = names("PATH ENV IFS PS4 SHELL PAGER EDITOR VISUAL PROMPT_COMMAND BROWSER CDPATH HOME")
-_LONGEST = 80
+_MOST_LABEL = 80
+_PLAIN_GAP = re.compile(r"[\s;&|]*")
 
 
-def is_destructive(simple: SimpleCommand) -> bool:
-    """Whether a standing permission should never be offered for it."""
-    program = posixpath.basename(simple.program)
-    if program in CODE_RUNNERS:
-        return (program in _NEVER and not is_wrapper(simple)) or any(word in _CODE_OPTIONS for word in simple.argv[1:])
-    verb = next((word for word in simple.argv[1:] if not word.startswith("-")), "")
-    if verb in _DESTRUCTIVE_VERBS.get(program, ()) or any(word in ("--force", "--hard") for word in simple.argv[1:]):
-        return True
-    return program in DESTRUCTIVE or program.startswith("mkfs")
-
-
-def suggestions_for(
-    tool: str, command: str, cwd: str, seen: ShellFacts, parts: Sequence[Part]
-) -> tuple[Suggestion, ...]:
-    """What may be offered for a command that asks, the narrowest first."""
-    if not seen.understood or not seen.commands or any(map(_is_out, seen.commands)) or _has_frame(command, seen):
+def suggest_for_tool(call: Call, facts: Sequence[PathFact]) -> tuple[Suggestion, ...]:
+    """For a change of one file: this file, then its folder."""
+    writes = [fact for fact in facts if fact.use == "write"]
+    if len(writes) != 1 or writes[0].guard or writes[0].error:
         return ()
-    first = seen.commands[0]
-    found: list[Suggestion] = []
-    if not first.assignments and posixpath.basename(first.program) not in _NEVER:
-        found.append(Suggestion(tool, "command", command, cwd, "exactly this command, in this folder"))
-    if pattern := _pattern(seen.commands, parts):
-        variables = [name for c in seen.commands for name, _ in c.assignments]
-        label = f"every command like: {pattern}" + (f", without {', '.join(variables)}" if variables else "")
-        found.append(Suggestion(tool, "pattern", pattern, cwd, label))
-    return tuple(found)
+    fact = writes[0]
+    offers = [Suggestion(call.tool, "path", fact.resolved, call.cwd, _fit(f"{call.tool} of {fact.written}"))]
+    if fact.inside:
+        folder = posixpath.dirname(fact.resolved)
+        label = _fit(f"{call.tool} of files in {_short(folder, call)}")
+        offers.append(Suggestion(call.tool, "folder", folder, call.cwd, label))
+    return tuple(offers)
 
 
-def _is_out(simple: SimpleCommand) -> bool:
-    if not simple.program or simple.via in ("$(…)", "`…`", "<(…)", ">(…)", "function", "trap", "eval", "source"):
+def suggest_for_shell(call: Call, reading: Reading, asking: Sequence[Subject]) -> tuple[Suggestion, ...]:
+    """For a command: its exact text in its folder, then commands that begin alike."""
+    if not _is_offerable(reading) or not asking:
+        return ()
+    offers: list[Suggestion] = []
+    if not any(subject.simple and subject.simple.assignments for subject in asking):
+        label = "exactly this command, in this folder"
+        offers.append(Suggestion(call.tool, "command", reading.command, call.cwd, label))
+    patterns = list(dict.fromkeys(_patterns(asking)))
+    value = PATTERN_JOINT.join(patterns)
+    label = ", ".join(patterns)
+    if patterns and len(label) <= _MOST_LABEL and value != reading.command:
+        offers.append(Suggestion(call.tool, "pattern", value, call.cwd, label))
+    elif patterns and value == reading.command:
+        offers.append(Suggestion(call.tool, "pattern", value, call.cwd, _fit(f"{label}, in any folder")))
+    return tuple(offers)
+
+
+def _patterns(asking: Sequence[Subject]) -> Iterator[str]:
+    """One pattern a part that asks; none at all when one of them cannot be written as one."""
+    found: list[str] = []
+    for subject in asking:
+        assert subject.simple is not None
+        text = "" if subject.boundary or subject.objections else prefix_of(subject.simple)
+        if subject.wrapper:
+            continue
+        if not text or len(text) > _MOST_LABEL or not _reads_back(text):
+            return
+        found.append(text)
+    yield from found
+
+
+def _reads_back(text: str) -> bool:
+    try:
+        read_pattern(text)
+    except PatternError:
+        return False
+    return "\n" not in text
+
+
+def _is_offerable(reading: Reading) -> bool:
+    shell = reading.shell
+    if shell is None or not shell.understood or reading.over:
+        return False
+    if any(_is_barred(subject) for subject in reading.subjects):
+        return False
+    return _is_plain(reading.command, shell.commands)
+
+
+def _is_barred(subject: Subject) -> bool:
+    simple = subject.simple
+    if simple is None or not simple.program or any(redirect.operator in ("<<", "<<<") for redirect in simple.redirects):
         return True
-    if any(r.operator in ("<<", "<<-", "<<<") or (r.writes and r.target != "/dev/null") for r in simple.redirects):
+    if any(word in simple.via for word in ("$(", "`", "<(", ">(", "function", "trap", "eval", "xargs", "find", "sudo")):
         return True
-    if any(name in _LOADER_NAMES or name.startswith(_LOADERS) for name, _ in simple.assignments):
+    if subject.risks & {"destructive", "privileged", "dynamic"}:
         return True
-    return not is_wrapper(simple) and is_destructive(simple)
+    return not subject.wrapper and not subject.read_only and bars_standing(simple)
 
 
-def _has_frame(command: str, seen: ShellFacts) -> bool:
-    """Whether there is more to it than simple commands in a row: loops, conditions, groups, functions."""
-    rest = list(command)
-    for simple in seen.commands:
-        rest[simple.start : simple.end] = " " * (min(simple.end, len(rest)) - simple.start)
-    left = "".join(rest)
-    return any(sign.isalnum() or sign in "{}()[]" for sign in left.partition("#")[0])
+def _is_plain(text: str, commands: Sequence[SimpleCommand]) -> bool:
+    """Whether the text is commands and operators alone: no loop, no condition, no comment, no function."""
+    at = 0
+    for simple in sorted((c for c in commands if c.depth == 0), key=lambda c: c.start):
+        if not _PLAIN_GAP.fullmatch(text[at : simple.start]):
+            return False
+        at = max(at, simple.end)
+    if not _PLAIN_GAP.fullmatch(text[at:]):
+        return False
+    return all(_code_is_plain(simple) for simple in commands if posixpath.basename(simple.program) in _SHELLS)
 
 
-def _pattern(commands: Sequence[SimpleCommand], parts: Sequence[Part]) -> str | None:
-    """The pattern of the one part that asks; None where there are several, or none may be offered."""
-    asking = [c for c, part in zip(commands, parts, strict=True) if part.verdict == "ask" and not is_wrapper(c)]
-    if len({simple.argv for simple in asking}) != 1:
-        return None
-    simple = asking[0]
-    program = posixpath.basename(simple.program)
-    if program in _NEVER or not all(simple.known):
-        return _open(simple.argv[:1]) if program in FORMS and program not in _NEVER else None
-    return _widened(program, simple.argv)
+def _code_is_plain(simple: SimpleCommand) -> bool:
+    for word in simple.argv[1:]:
+        if not word.startswith("-") and " " in word:
+            inner = parse_command(word)
+            return inner.understood and _is_plain(word, inner.commands)
+    return True
 
 
-def _widened(program: str, argv: tuple[str, ...]) -> str | None:
-    if program in _RUNNERS or (program in CODE_RUNNERS and program not in _BY_VERB):
-        return _fit(exactly(argv))
-    if program in _BY_VERB:
-        plain = len(argv) > 1 and not argv[1].startswith("-")
-        return _open(argv[:2]) if plain else _fit(exactly(argv))
-    return _open(argv[:1]) if program in FORMS else _fit(exactly(argv))
+def _short(folder: str, call: Call) -> str:
+    shown = posixpath.relpath(folder, call.cwd)
+    return "this folder" if shown == "." else folder if shown.startswith("..") else shown
 
 
-def _open(words: Sequence[str]) -> str | None:
-    return _fit(exactly(words, further=True))
+def _fit(label: str) -> str:
+    label = "".join(c if c.isprintable() else "?" for c in label)
+    return label if len(label) <= _MOST_LABEL else label[: _MOST_LABEL - 1] + "…"
 
 
-def _fit(pattern: str | None) -> str | None:
-    return pattern if pattern and len(pattern) <= _LONGEST and pattern.isprintable() else None
+_SHELLS = names("sh bash zsh dash ksh fish")
+_RUNNERS = names("python python2 python3 perl ruby node deno bun php lua Rscript julia tclsh osascript pwsh powershell eval source . exec ssh sudo doas su env xargs find parallel watch nohup setsid timeout time nice strace gdb awk gawk sed docker podman kubectl npx bunx pnpx uvx pipx dd shred kill pkill killall reboot shutdown chmod chown curl wget nc crontab at alias export unset hash enable trap command builtin coproc git-shell")
+_DESTRUCTIVE_SUBCOMMANDS = {
+    "git": names("reset clean push rebase filter-branch filter-repo gc reflog update-ref checkout restore config"),
+    "npm": names("publish unpublish exec x login token owner deprecate config"),
+    "yarn": frozenset(["publish", "dlx", "exec"]),
+    "pnpm": frozenset(["publish", "dlx", "exec"]),
+    "cargo": names("publish yank login owner install"),
+    "gh": names("secret auth ssh-key gpg-key alias extension"),
+    "terraform": names("apply destroy import state taint"),
+    "make": frozenset(),
+}
+
+
+def bars_standing(simple: SimpleCommand) -> bool:
+    """Whether no standing permission should ever be offered for this command."""
+    name = posixpath.basename(simple.program)
+    if re.sub(r"[0-9.]+$", "", name) in _RUNNERS or name in _RUNNERS or name in _SHELLS:
+        return True
+    words = [word for word in simple.argv[1:] if not word.startswith("-")]
+    if name == "gh" and words[1:2] in (["delete"], ["merge"], ["close"], ["archive"]):
+        return True
+    return bool(words) and words[0] in _DESTRUCTIVE_SUBCOMMANDS.get(name, frozenset())

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.runtime.policy.builtin import default_policy
+from interlock.runtime.policy.builtin import default_policy, with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.policy.grant import Grant
 from interlock.runtime.policy.layer import Policy
+from interlock.runtime.policy.load import load_layer
 
 NOW = datetime(2026, 1, 10, 9, 0, tzinfo=UTC)
 RISKS = {
@@ -24,6 +25,13 @@ RISKS = {
     "edit_file": ({"write"}, False),
     "bash": ({"execute"}, False),
 }
+READS_PASS = with_built_in(
+    [
+        load_layer(
+            '[[rule]]\nid = "reads"\neffect = "allow"\nread_only = true\ninside = true\n', file="u.toml", layer="user"
+        )
+    ]
+)
 STRICT = {"allow": 0, "ask": 1, "deny": 2}
 
 
@@ -174,7 +182,7 @@ def test_the_parts_of_a_command_are_told_with_their_folders_and_paths() -> None:
 
 
 def test_only_reading_passes_where_the_policy_says_so_and_one_part_that_writes_asks() -> None:
-    policy = Policy(allow_read_only_shell=True)
+    policy = READS_PASS
     assert judged("bash", policy=policy, command="git status && ls src | head -3").effect == "allow"
     assert judged("bash", policy=policy, command="git status && touch x").effect == "ask"
     assert judged("bash", policy=policy, command="cat ~/.ssh/id_rsa").effect == "ask"
@@ -233,7 +241,7 @@ SIMPLE = st.sampled_from(
     st.lists(SIMPLE, min_size=1, max_size=5), st.sampled_from([" && ", " || ", "; ", " | ", "\n", " & "]), st.booleans()
 )
 def test_a_compound_command_is_never_judged_more_mildly_than_a_part(parts: list[str], joint: str, free: bool) -> None:
-    policy = Policy(allow_read_only_shell=free)
+    policy = READS_PASS if free else default_policy()
     whole = judged("bash", policy=policy, command=joint.join(parts)).effect
     for part in parts:
         assert STRICT[whole] >= STRICT[judged("bash", policy=policy, command=part).effect]

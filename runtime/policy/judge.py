@@ -1,0 +1,76 @@
+"""The verdict on one subject over all layers.
+
+Promises: the floor first, then any deny, then any ask, then an allow that reaches as far as the subject does, then the
+default, which asks. The order of rules and layers changes at most which rule is named. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from interlock.runtime.policy.floor import floor_verdict
+from interlock.runtime.policy.layer import Layer, Policy
+from interlock.runtime.policy.path import PathFact
+from interlock.runtime.policy.rule import Rule, Verdict
+from interlock.runtime.policy.subject import Subject
+
+
+def judge(subject: Subject, policy: Policy, now: datetime | None) -> Verdict:
+    """Allow, ask or deny for one subject."""
+    if (verdict := floor_verdict(subject)) is not None:
+        return verdict
+    standing = [(layer, rule) for layer, rule in policy.rules() if not rule.is_over(now)]
+    for effect in ("deny", "ask"):
+        for layer, rule in standing:
+            if rule.effect == effect and rule.matches(subject):
+                return _of_rule(layer, rule, rule.reason or f"{effect} by rule {rule.id}")
+    for layer, rule in standing:
+        if rule.may_catch_below(subject):
+            why = f"it takes a whole folder, and rule {rule.id} speaks of files that may be in it"
+            return Verdict("ask", why, layer.name, rule.id)
+    return _permitted(subject, standing)
+
+
+def _of_rule(layer: Layer, rule: Rule, reason: str) -> Verdict:
+    return Verdict(rule.effect, reason, layer.name, rule.id, rule.wait_seconds)
+
+
+def _permitted(subject: Subject, standing: Sequence[tuple[Layer, Rule]]) -> Verdict:
+    """An allow that holds, or the reason why none does."""
+    stopped: Rule | None = None
+    for layer, rule in standing:
+        if rule.effect != "allow" or not rule.matches(subject):
+            continue
+        if rule.lifts(subject):
+            return _of_rule(layer, rule, rule.reason or f"allowed by rule {rule.id}")
+        stopped = stopped or rule
+    if subject.wrapper and not subject.boundary and not subject.objections:
+        return Verdict("allow", "it does nothing itself; what it runs is judged by itself", "built-in", "wrapper")
+    return _default(subject, stopped)
+
+
+def _default(subject: Subject, stopped: Rule | None) -> Verdict:
+    if subject.objections:
+        return Verdict("ask", subject.objections[0], "path boundary", "git-place")
+    facts = subject.boundary if stopped else tuple(f for f in subject.paths if not f.inside or f.guard)
+    for fact in facts:
+        if fact.kind != "unknown" and (told := boundary_reason(fact)):
+            return Verdict("ask", *told)
+    if stopped:
+        return Verdict("ask", f"rule {stopped.id} does not cover where it writes", "path boundary", "redirect")
+    if subject.simple is not None:
+        return Verdict("ask", subject.why_not or "no rule allows it", "built-in", "shell-asks")
+    return Verdict("ask", subject.why_not or "no rule allows it", "built-in", "else-asks")
+
+
+def boundary_reason(fact: PathFact) -> tuple[str, str, str] | None:
+    """(reason, source, id) for a path that alone is a reason to ask; None for any other."""
+    shown = fact.resolved or fact.written
+    if fact.error:
+        return f"{shown}: {fact.error}", "path boundary", "unreadable-path"
+    if fact.guard:
+        return f"{shown}: {fact.guard}", "path boundary", "guarded-path"
+    if not fact.inside:
+        return f"{shown} is outside the workspace", "path boundary", "outside-workspace"
+    return None

@@ -1,0 +1,38 @@
+"""From a call to what is judged: the simple commands of a shell text, or the call itself. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from interlock.runtime.policy.call import Call, World
+from interlock.runtime.policy.shell import parse_command
+from interlock.runtime.policy.shell.model import ShellFacts
+from interlock.runtime.policy.subject import Subject, command_subject, tool_subject
+from interlock.runtime.policy.tool import command_of, tool_kind
+
+_MOST_JUDGED = 600
+"""Parts that are judged one by one; the reader of commands stops at about as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a call would do."""
+
+    subjects: tuple[Subject, ...]
+    shell: ShellFacts | None = None
+    """The facts of the command text, None for other tools."""
+    command: str = ""
+    over: int = 0
+    """Parts beyond those judged."""
+
+
+def read_call(call: Call, world: World) -> Reading:
+    """Every subject of a call. A tool that may execute and carries a command is a shell."""
+    command = command_of(call.input)
+    runs = "execute" in call.risks or tool_kind(call.tool).name == "bash"
+    if command is None or not runs:
+        return Reading((tool_subject(call, world),))
+    facts = parse_command(command, cwd="", home=call.home or None)
+    judged = facts.commands[:_MOST_JUDGED]
+    subjects = tuple(command_subject(call, simple, world) for simple in judged)
+    return Reading(subjects, facts, command, len(facts.commands) - len(judged))
