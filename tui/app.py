@@ -134,8 +134,6 @@ class InterlockApp(App[int]):
         screen = self.screen
         if isinstance(screen, FrameScreen):
             screen.changed()
-        elif hasattr(screen, "store_changed"):
-            screen.store_changed()
 
     def _announce(self) -> None:
         waiting = {ask.id for ask in self.store.asks if ask.is_open}
@@ -159,7 +157,7 @@ class InterlockApp(App[int]):
     def show_view(self, name: str) -> None:
         """One of the four views, with nothing on top of it."""
         if self.current_mode == name:
-            while len(self.screen_stack) > 1 and not isinstance(self.screen, FrameScreen):
+            while len(self.screen_stack) > 1:
                 self.pop_screen()
         else:
             self.switch_mode(name)
@@ -213,7 +211,7 @@ class InterlockApp(App[int]):
 
     async def on_event(self, event: events.Event) -> None:
         """Every event of the terminal comes by here first."""
-        if isinstance(event, events.Key):
+        if isinstance(event, events.Key) and not event.is_forwarded:
             if self._replies.swallows(event.key, event.character, self.clock()):
                 event.stop()
                 self._disturb()

@@ -65,16 +65,15 @@ def line(
     more: bool = True,
 ) -> Inked:
     """The answer line. `keys`: command -> key label; `armed`: commands whose key would count now."""
-    found = EMPTY
+    # the first sign says without colours whether keys count now
+    found = ink(("▸ ", "bold ok")) if armed else ink(("· ", "quiet"))
     for choice in offered(ask):
         live = choice.command in armed and not (lock and choice.answer == "allow")
-        key = keys[choice.command]
         style = ("bold ok" if choice.answer == "allow" else "bold denied") if live else "quiet"
-        found = found.joined(
-            ink((f"[{key}]" if live else f" {key} ", style), (f" {choice.label}  ", "" if live else "quiet"))
-        )
+        label = f" {choice.label}   "
+        found = found.joined(ink((keys[choice.command], style), (label, "" if live else "quiet")))
     if more:
-        found = found.joined(ink((f" {whole_key}  whole   {help_key}  more", "quiet")))
+        found = found.joined(ink((f"{whole_key} whole   {help_key} more", "quiet")))
     return found
 
 

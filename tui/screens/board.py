@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from textual.app import ComposeResult
-
-from interlock.tui.screens.frame import FrameScreen
-from interlock.tui.widgets.inked_lines import InkedLines
+from interlock.tui.model.session_list import ListItem, board_items
+from interlock.tui.screens.session_list import SessionListScreen
 
 
-class BoardScreen(FrameScreen):
+class BoardScreen(SessionListScreen):
+    """View 2."""
+
     view = "Sessions"
+    empty = (
+        "No sessions yet.",
+        "",
+        "Every agent that works through Interlock's runtime stands here, with what it is doing.",
+        "`interlock demo` sets two scripted agents to work on a scratch project.",
+    )
 
-    def compose_content(self) -> ComposeResult:
-        yield InkedLines()
-
-    def refresh_rows(self) -> None: ...
+    def items(self, words: str) -> list[ListItem]:
+        """All sessions by group."""
+        return board_items(self.store.sessions, words)

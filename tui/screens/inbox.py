@@ -255,7 +255,7 @@ class InboxScreen(FrameScreen):
         """Open the filter."""
         self.query_one("#filter", FilterInput).open()
 
-    @on(FilterInput.Changed)
+    @on(FilterInput.Filtered)
     def _filtered(self) -> None:
         self.changed()
 

@@ -23,7 +23,7 @@ class FilterInput(Input):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back", show=False)]
 
-    class Changed(Message):
+    class Filtered(Message):
         """Other words."""
 
     class Left(Message):
@@ -46,7 +46,7 @@ class FilterInput(Input):
         """No filter."""
         self.value = ""
         self.remove_class("-open")
-        self.post_message(self.Changed())
+        self.post_message(self.Filtered())
 
     def action_leave(self) -> None:
         """Esc."""
@@ -63,4 +63,4 @@ class FilterInput(Input):
     def watch_value(self, value: str) -> None:
         """Filter while typing."""
         if self.has_class("-open"):
-            self.post_message(self.Changed())
+            self.post_message(self.Filtered())

@@ -16,6 +16,8 @@ from textual.strip import Strip
 from interlock.tui.model.inked import Inked
 from interlock.tui.safe_text import to_strip
 
+_WEIGHTS = ("bold", "dim", "reverse")
+
 
 def style_of(app: App[object], name: str) -> Style:
     """The style of a name in the app's present theme."""
@@ -32,11 +34,12 @@ def _variables(app: App[object]) -> dict[str, str]:
 
 @lru_cache(maxsize=256)
 def _style(name: str, variables: tuple[tuple[str, str], ...]) -> Style:
-    *weights, colour = name.split(" ")
-    flags = {weight: True for weight in weights if weight in ("bold", "dim", "italic", "reverse")}
-    if colour in ("bold", "dim", "italic", "reverse"):
-        return Style(**{colour: True}, **flags)
-    return Style(color=Color.parse(dict(variables)[colour]).rich_color, **flags)
+    words = name.split(" ")
+    colours = [word for word in words if word not in _WEIGHTS]
+    ground = Color.parse(dict(variables)[colours[0]]).rich_color if colours else None
+    return Style(
+        color=ground, bold="bold" in words or None, dim="dim" in words or None, reverse="reverse" in words or None
+    )
 
 
 def strip_of(app: App[object], line: Inked, width: int | None = None) -> Strip:
