@@ -180,6 +180,12 @@ class InterlockApp(App[int]):
 
         self.push_screen(SessionScreen(session_id))
 
+    def open_artifact(self, folder: Path, relative: str) -> None:
+        """A file beside the journal, in the pager."""
+        from interlock.tui.screens.artifact import ArtifactScreen
+
+        self.push_screen(ArtifactScreen(folder, relative))
+
     def show_whole(self, ask: Ask) -> None:
         """Everything of an ask, on top."""
         from interlock.tui.screens.whole import WholeScreen
@@ -194,8 +200,16 @@ class InterlockApp(App[int]):
 
     def copy(self, text: str) -> None:
         """Send text to the terminal's clipboard, and say what really happened."""
-        self.copy_to_clipboard(text.encode("utf-8", "replace").decode())
-        self.notify("Sent to the terminal's clipboard.", markup=False, timeout=3)
+        from interlock.tui.clipboard import copy
+
+        try:
+            copied = copy(text, environ=os.environ)
+        except OSError as error:
+            self.notify(f"Nothing was copied: {error}", severity="error", markup=False)
+            return
+        if copied.sequence and self._driver is not None:
+            self._driver.write(copied.sequence)
+        self.notify(copied.message, markup=False, timeout=4)
 
     def ask_to_quit(self) -> None:
         """Leave; asks first when asks wait."""

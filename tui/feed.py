@@ -11,7 +11,7 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interlock.runtime.events.moment import micros
 from interlock.runtime.journal.codec import decode_line
@@ -22,8 +22,13 @@ from interlock.runtime.state.session import SessionState
 from interlock.runtime.state.timeline import Row, Timeline
 from interlock.tui.model.board import SessionRow, row_of_state
 
+if TYPE_CHECKING:
+    from interlock.tui.model.call import CallRecord
+
 STEP_BYTES = 1024 * 1024
 """Read in one go; between two the loop draws."""
+SEARCHED_LINES = 20_000
+"""Lines behind the first of a call in which the others of it are looked for."""
 LARGE_LINE = 256 * 1024
 """Bytes of a line that is too long to be decoded while a list is drawn."""
 
@@ -213,6 +218,49 @@ class Feed:
             return f"(a line of {self.follower.columns.row(place).length:,} bytes; Enter reads it)"
         raw = self.raw(row.offset, row.generation)
         return target_of(decode_line(raw)) if raw is not None else "(no longer in the file)"
+
+    @property
+    def folder(self) -> Path:
+        """The session's folder."""
+        return self.follower.folder
+
+    def record(self, row: Row) -> CallRecord:
+        """Every line of one row, decoded. For a thread: lines can be long."""
+        from interlock.tui.model.call import CallRecord, RecordLine
+
+        found = []
+        for offset in self._offsets(row):
+            raw = self.raw(offset, row.generation)
+            if raw is not None:
+                found.append(RecordLine(offset, raw, decode_line(raw)))
+        return CallRecord(tuple(found), row.index + 1)
+
+    def _offsets(self, row: Row) -> list[int]:
+        """Byte offsets of a row's lines, in order; those between the known ones are found by their numbers."""
+        known = {o for o in (row.offset, row.permission_offset, row.answer_offset, row.observation_offset) if o >= 0}
+        columns = self.follower.columns
+        first = columns.find_offset(row.offset)
+        if row.kind != "call" or first is None or row.generation != self.follower.generation:
+            return sorted(known)
+        start = columns.row(first)
+        for place in range(first + 1, min(first + SEARCHED_LINES, len(columns))):
+            line = columns.row(place)
+            mine = start.intent is not None and line.intent == start.intent
+            mine |= row.invocation >= 0 and line.invocation == row.invocation
+            if mine and line.type != "tool.invocation.progress":
+                known.add(line.offset)
+            if line.offset == row.observation_offset:
+                break
+        return sorted(known)
+
+    def read_text(self, relative: str) -> str:
+        """An artifact that is text, in full; nothing where it cannot be read. For a thread."""
+        from interlock.runtime.journal.artifacts import ArtifactError, inside
+
+        try:
+            return inside(self.folder, relative).read_bytes().decode("utf-8", "surrogateescape")
+        except (OSError, ArtifactError):
+            return ""
 
     def close(self) -> None:
         """Give the files back."""

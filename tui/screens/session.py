@@ -1,294 +1,288 @@
-"""One session: its timeline, and everything about the row under the cursor (UI-6, UI-7).
+"""A session: its timeline, and everything about the row under the cursor (UI-6, UI-7).
 
-Promises: new rows never move what is read; the details are read in a thread and belong to the row that is chosen when
-they arrive; a journal that cannot be read is said in the head, and the screen lives on.
+Promises: opens at once whatever the size of the journal, its end first; follows the end only while the person is at the
+end; whatever is wrong with the journal is said in words above the rows, and the screen lives on.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.widgets import Input
 
-from interlock.runtime.state.timeline import Row
-from interlock.tui.call_reader import Reading, read_call
 from interlock.tui.commands import (
+    Back,
+    ChangeTheme,
     CopySource,
-    Find,
     NextCall,
-    NextTab,
+    NextPane,
+    NextWaiting,
     OpenArtifact,
-    OpenEditor,
+    OpenPalette,
     PreviousCall,
-    PreviousTab,
+    PreviousPane,
+    PreviousWaiting,
+    Quit,
+    ShowHelp,
+    ShowHistory,
+    ShowInbox,
     ShowRecord,
-    ToggleFollow,
+    ShowRules,
+    ShowSessions,
     bind,
 )
-from interlock.tui.feed import Feed
-from interlock.tui.model.inked import ink
-from interlock.tui.model.session_list import session_head
+from interlock.tui.model.call import CallRecord, source_of
+from interlock.tui.model.inked import Inked, fitted, ink
+from interlock.tui.model.session import head_line, trouble
 from interlock.tui.model.waterfall import legend
-from interlock.tui.screens.frame import FrameScreen
+from interlock.tui.screens.overlay import Overlay
 from interlock.tui.widgets.call_details import CallDetails
-from interlock.tui.widgets.filter_input import FilterInput
 from interlock.tui.widgets.inked_lines import InkedLines
+from interlock.tui.widgets.key_footer import KeyFooter
 from interlock.tui.widgets.lines import LineList
-from interlock.tui.widgets.waterfall import Waterfall
+from interlock.tui.widgets.waterfall import TimelineRows, Waterfall
+from interlock.tui.widgets.wrapped import WrappedView
 
-SIDE_BY_SIDE = 110
+if TYPE_CHECKING:
+    from interlock.tui.feed import Feed
+
+SIDE_BY_SIDE = 120
 """Columns from which timeline and details stand beside each other."""
-DIFF_LIMIT = 4 * 1024 * 1024
-"""Bytes of a diff that are shown in place."""
 
 
-class SessionScreen(FrameScreen):
-    """A session on top of a view; Esc closes it."""
+class SessionScreen(Overlay[None]):
+    """On top of a view; Esc closes it."""
 
-    places = ("list", "session", "text")
+    places: ClassVar[tuple[str, ...]] = ("list", "session")
     BINDINGS: ClassVar[list[BindingType]] = bind(  # type: ignore[assignment]
+        ShowInbox,
+        ShowSessions,
+        ShowHistory,
+        ShowRules,
+        NextWaiting,
+        PreviousWaiting,
+        Back,
+        NextPane,
+        PreviousPane,
         OpenArtifact,
-        OpenEditor,
         ShowRecord,
         CopySource,
-        Find,
         PreviousCall,
         NextCall,
-        NextTab,
-        PreviousTab,
-        ToggleFollow,
+        OpenPalette,
+        ShowHelp,
+        ChangeTheme,
+        Quit,
     )
     DEFAULT_CSS = """
-    SessionScreen #panes { height: 1fr; }
-    SessionScreen #top { padding: 0 1; border-bottom: solid $rule; }
-    SessionScreen #timeline { width: 3fr; }
-    SessionScreen #details { width: 2fr; border-left: solid $rule; }
-    SessionScreen #legend { padding: 0 1; }
-    SessionScreen.-steps #details { display: none; border-left: none; width: 1fr; }
-    SessionScreen.-steps.-details #details { display: block; }
-    SessionScreen.-steps.-details #timeline { display: none; }
+    SessionScreen > InkedLines { padding: 0 1; }
+    SessionScreen #panes { height: 1fr; border-top: solid $rule; border-bottom: solid $rule; }
+    SessionScreen Waterfall { width: 6fr; }
+    SessionScreen CallDetails { width: 5fr; border-left: solid $rule; }
+    SessionScreen.-steps CallDetails { display: none; border-left: none; width: 1fr; }
+    SessionScreen.-steps.-details CallDetails { display: block; }
+    SessionScreen.-steps.-details Waterfall { display: none; }
     """
 
     def __init__(self, session_id: str) -> None:
         super().__init__()
         self.session_id = session_id
-        self._feed: Feed | None = None
-        self._seen = -1
-        self._shown: tuple[str, str, int] | None = None
+        self.feed: Feed | None = None
+        self.record = CallRecord(())
+        self._shown: tuple[str, int] = ("", -1)
+        self._reading = False
 
-    @property
-    def feed(self) -> Feed:
-        """The session as it is followed; opened when the screen is first used."""
-        if self._feed is None:
-            self._feed = self.store.open_session(self.session_id)
-        return self._feed
-
-    def compose_content(self) -> ComposeResult:
-        yield InkedLines(id="top")
+    def compose(self) -> ComposeResult:
+        app = self.interlock
+        yield InkedLines(id="header")
+        yield InkedLines(id="trouble")
         with Horizontal(id="panes"):
-            yield Waterfall(self.feed, self.store.now, ascii_only=self.interlock.ascii_only, id="timeline")
+            yield Waterfall(
+                lambda row: self.feed.target(row) if self.feed is not None else "",
+                app.store.now,
+                ascii_only=app.ascii_only,
+                empty=("Nothing is recorded yet.", "", "Calls, asks and messages of the agent stand here as they happen."),
+                id="timeline",
+            )
             yield CallDetails(id="details")
         yield InkedLines(id="legend")
-        yield FilterInput(id="filter")
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.timeline.follow = True
-        self.timeline.focus()
-
-    def on_unmount(self) -> None:
-        """Give the session back."""
-        self.store.leave_session(self.session_id)
+        yield KeyFooter(id="footer")
 
     @property
     def timeline(self) -> Waterfall:
-        """The list of rows."""
+        """The rows."""
         return self.query_one("#timeline", Waterfall)
 
     @property
     def details(self) -> CallDetails:
-        """The pane of tabs."""
+        """The tabs."""
         return self.query_one("#details", CallDetails)
 
-    # --- drawing
+    def on_mount(self) -> None:
+        self.feed = self.interlock.store.open_session(self.session_id)
+        self.timeline.follow = True
+        self.timeline.focus()
+        self.set_interval(1.0, self._tick)
+        self.store_changed()
 
-    def refresh_rows(self) -> None:
-        """Take over what the feed has read."""
-        feed, first = self.feed, self._seen < 0
+    def on_unmount(self) -> None:
+        self.interlock.store.leave_session(self.session_id)
+
+    def on_resize(self) -> None:
+        """Another size."""
         self.set_class(self.size.width < SIDE_BY_SIDE, "-steps")
-        if feed.version != self._seen:
-            self._seen = feed.version
-            self.timeline.changed()
-            if first and self.timeline.row_count:
-                self.timeline.action_go_end()
-            elif first:
-                self._seen = -1 if not feed.complete else self._seen
-        row = feed.row(self.store.now())
-        width = max(self.size.width - 2, 20)
-        self.query_one("#top", InkedLines).show(
-            session_head(row, width, self.store.now(), ascii_only=self.interlock.ascii_only)
-        )
-        self._draw_legend()
-        self._read()
+        self.call_after_refresh(self.store_changed)
 
-    def _draw_legend(self) -> None:
-        note = ink(("   reading the rest of the journal…", "mark")) if self.feed.is_partial else ink("")
-        place = self.timeline.index
-        where = f"   row {place + 1:,} of {self.feed.count:,}" if place is not None else ""
-        follow = "   following" if self.timeline.follow and self.timeline.is_at_end else ""
-        bars = legend(self.timeline.scale, ascii_only=self.interlock.ascii_only)
-        self.query_one("#legend", InkedLines).show([bars.joined(ink((where + follow, "quiet"))).joined(note)])
+    def _tick(self) -> None:
+        if self.is_current and self.feed is not None:
+            self._draw_head()
+            if self.feed.state.open_calls:
+                self.timeline.tick()
 
-    def tick(self) -> None:
-        """Bars of what runs grow, ages too."""
-        if self.is_current:
-            if self.feed.state.running or self.feed.state.asks:
-                self.timeline.changed()
-            self.changed()
+    def store_changed(self) -> None:
+        """Pull what is new; the rows being read do not move."""
+        if self.feed is None or not self.is_mounted:
+            return
+        first = not self.timeline.row_count
+        self.timeline.show_timeline(self.feed.timeline, self.feed.count)
+        if first and self.feed.count:
+            self.timeline.action_go_end()
+        self._draw_head()
+        self._want_details()
+
+    def _draw_head(self) -> None:
+        assert self.feed is not None
+        width = max(self.size.width - 2, 1)
+        row = self.feed.row(self.interlock.store.now())
+        self.query_one("#header", InkedLines).show([fitted(head_line(row, self.feed, self.interlock.store.now()), width)])
+        said = [line for text in trouble(self.feed) for line in ink((text, "bold failed")).wrapped(width)]
+        self.query_one("#trouble", InkedLines).show(said)
+        follows = "following the end" if self.timeline.follow and self.timeline.is_at_end else "f follows the end"
+        foot: Inked = legend(self.timeline.scale, ascii_only=self.interlock.ascii_only)
+        self.query_one("#legend", InkedLines).show([fitted(foot.joined(ink((f"   {follows}", "quiet"))), width)])
 
     # --- details
 
     @on(LineList.Highlighted, "#timeline")
-    def _highlighted(self, event: LineList.Highlighted) -> None:
-        self._draw_legend()
-        self._read()
+    def _highlighted(self) -> None:
+        self._want_details()
 
-    def _read(self) -> None:
-        row = self.timeline.chosen
-        state = (self.timeline.key or "", row.outcome, row.observation_offset) if row is not None else None
-        if row is not None and state != self._shown:
-            self._shown = state
-            self._load(row)
+    def _want_details(self) -> None:
+        rows, index = self.timeline.rows, self.timeline.index
+        if self.feed is None or index is None or not isinstance(rows, TimelineRows):
+            return
+        wanted = (rows.key(index), self.feed.version if rows.timeline.row(index).outcome in _UNFINISHED else -1)
+        if wanted != self._shown:
+            self._shown = wanted
+            self._read(index)
 
-    @work(exclusive=True, group="details", exit_on_error=False)
-    async def _load(self, row: Row) -> None:
-        reading = await asyncio.to_thread(read_call, self.feed, row)
-        diff = await asyncio.to_thread(self._diff, reading)
-        note = "some lines of this call lie too far apart to be collected here" if reading.gap else ""
-        self.details.show(reading.record, diff, note)
-
-    def _diff(self, reading: Reading) -> str:
-        relative = reading.record.diff_path
-        if not relative:
-            return ""
-        from interlock.runtime.journal.artifacts import ArtifactError, inside
-
-        try:
-            with open(inside(self.feed.follower.folder, relative), "rb") as file:
-                data = file.read(DIFF_LIMIT + 1)
-        except (ArtifactError, OSError) as error:
-            return f"the diff cannot be read: {error}\n"
-        more = "\n… the diff goes on: o opens the whole\n" if len(data) > DIFF_LIMIT else ""
-        return data[:DIFF_LIMIT].decode("utf-8", "replace") + more
-
-    # --- commands
+    @work(exclusive=True, group="details", exit_on_error=True)
+    async def _read(self, index: int) -> None:
+        """Read the lines of one row in a thread; only the last wanted row is shown."""
+        feed, rows = self.feed, self.timeline.rows
+        if feed is None or not isinstance(rows, TimelineRows) or (row := rows.at(index)) is None:
+            return
+        self.record = await asyncio.to_thread(feed.record, row)
+        diff = await asyncio.to_thread(feed.read_text, self.record.diff_path) if self.record.diff_path else ""
+        self.details.show(self.record, diff)
 
     @on(LineList.Selected, "#timeline")
-    def _selected(self, event: LineList.Selected) -> None:
-        if self.has_class("-steps"):
-            self.add_class("-details")
-        self.call_after_refresh(self.details.body.focus)
+    def _selected(self) -> None:
+        self.add_class("-details")
+        self.call_after_refresh(self.details.focus_body)
 
     def action_back(self) -> None:
-        """One step back: from the details to the timeline, from there to the view below."""
-        if self.has_class("-details"):
+        if self.has_class("-steps") and self.has_class("-details"):
             self.remove_class("-details")
             self.timeline.focus()
-        elif self.query_one("#filter", FilterInput).has_class("-open"):
-            self.query_one("#filter", FilterInput).clear_words()
-        elif self.details.body.has_focus:
+        elif self.details.has_focus_within and not self.has_class("-steps"):
             self.timeline.focus()
         else:
             self.dismiss()
 
-    def action_next_call(self) -> None:
-        self._step(1)
-
-    def action_previous_call(self) -> None:
-        self._step(-1)
-
-    def _step(self, step: int) -> None:
-        place = self.timeline.index
-        while place is not None and 0 <= (place := place + step) < self.feed.count:
-            if self.feed.timeline.row(place).kind == "call":
-                self.timeline.select(self.timeline.rows.key(place))
-                return
-
-    def action_next_tab(self) -> None:
-        self.details.turn(1)
-
-    def action_previous_tab(self) -> None:
-        self.details.turn(-1)
-
-    def action_toggle_follow(self) -> None:
-        """Follow, also while the details have the focus."""
-        self.timeline.action_toggle_follow()
-        self._draw_legend()
+    def action_open_row(self) -> None:
+        """Enter outside of the list does nothing."""
 
     def action_show_record(self) -> None:
-        """The raw lines of the row."""
-        self.details.choose("Record")
-        if self.has_class("-steps"):
-            self.add_class("-details")
+        """The raw lines."""
+        self.details.open_tab("Record")
+        self.add_class("-details")
 
-    def action_copy_source(self) -> None:
-        """The tab as it was written."""
-        self.interlock.copy(self.details.source)
+    def action_previous_call(self) -> None:
+        """One call up."""
+        self._to_call(-1)
+
+    def action_next_call(self) -> None:
+        """One call down."""
+        self._to_call(1)
+
+    def _to_call(self, step: int) -> None:
+        rows, index = self.timeline.rows, self.timeline.index
+        if index is None or not isinstance(rows, TimelineRows):
+            return
+        place = index + step
+        while (row := rows.at(place)) is not None and row.kind != "call":
+            place += step
+        if row is not None:
+            self.timeline.select(rows.key(place))
 
     def action_open_artifact(self) -> None:
-        """The whole output of the call."""
-        record = self.details.record
-        if record is None or not record.artifacts:
-            self.notify("This row has no artifact: all of it is shown here.", markup=False, timeout=4)
+        """The whole output, in the pager."""
+        artifact = next((a for a in self.record.artifacts if a.kind != "diff"), None) or next(iter(self.record.artifacts), None)
+        if artifact is None or self.feed is None:
+            self.query_one(KeyFooter).say("this row has no artifact: what there is stands in the tabs")
             return
-        from interlock.runtime.journal.artifacts import ArtifactError, inside
-        from interlock.tui.screens.pager import PagerScreen
+        self.interlock.open_artifact(self.feed.folder, artifact.path)
 
-        try:
-            self.app.push_screen(PagerScreen(inside(self.feed.follower.folder, record.artifacts[0].path)))
-        except (ArtifactError, OSError) as error:
-            self.notify(f"the artifact cannot be opened: {error}", severity="error", markup=False)
+    def action_copy_source(self) -> None:
+        """The raw lines of the row."""
+        self.interlock.copy(source_of(self.record))
 
-    def action_open_editor(self) -> None:
-        """By way of the pager, which knows the file."""
-        self.action_open_artifact()
+    @on(WrappedView.CopyAsked)
+    def _copy(self, event: WrappedView.CopyAsked) -> None:
+        self.interlock.copy(event.text)
 
-    # --- finding
+    # --- the ways that every view has
 
-    def action_find(self) -> None:
-        """Words to look for, row by row; Enter goes to the next place."""
-        self.query_one("#filter", FilterInput).open()
+    def action_show_inbox(self) -> None:
+        self.interlock.show_view("inbox")
 
-    @on(Input.Submitted, "#filter")
-    def _look_for(self, event: Input.Submitted) -> None:
-        words = event.value.casefold().split()
-        if words:
-            self._find(words)
+    def action_show_sessions(self) -> None:
+        self.interlock.show_view("sessions")
 
-    @work(exclusive=True, group="find", exit_on_error=False)
-    async def _find(self, words: list[str]) -> None:
-        start = self.timeline.index or 0
-        place = await asyncio.to_thread(self._next_place, words, start)
-        if place is None:
-            self.notify("not found in this timeline", markup=False, timeout=3)
-        else:
-            self.timeline.select(self.timeline.rows.key(place))
+    def action_show_history(self) -> None:
+        self.interlock.show_view("history")
 
-    def _next_place(self, words: list[str], start: int) -> int | None:
-        feed = self.feed
-        for step in range(1, feed.count + 1):
-            place = (start + step) % feed.count
-            row = feed.timeline.row(place)
-            text = f"{row.tool} {row.outcome} {feed.target(row)}".casefold()
-            if all(word in text for word in words):
-                return place
-        return None
+    def action_show_rules(self) -> None:
+        self.interlock.show_view("rules")
 
-    @on(FilterInput.Left)
-    def _filter_left(self) -> None:
-        self.timeline.focus()
+    def action_next_waiting(self) -> None:
+        self.interlock.go_to_waiting(1)
+
+    def action_previous_waiting(self) -> None:
+        self.interlock.go_to_waiting(-1)
+
+    def action_open_palette(self) -> None:
+        self.app.action_command_palette()
+
+    def action_change_theme(self) -> None:
+        self.app.action_change_theme()
+
+    def action_next_pane(self) -> None:
+        self.focus_next()
+
+    def action_previous_pane(self) -> None:
+        self.focus_previous()
+
+    def action_show_help(self) -> None:
+        self.interlock.show_help(self.places)
+
+    def action_quit(self) -> None:
+        self.interlock.ask_to_quit()
+
+
+_UNFINISHED = frozenset({"waiting", "queued", "running", "open"})
