@@ -34,6 +34,7 @@ from interlock.tui.screens.rules import RulesScreen
 from interlock.tui.signs import wants_ascii
 from interlock.tui.store import Store
 from interlock.tui.themes import DEFAULT, shipped, variable_defaults
+from interlock.tui.widgets.key_footer import KeyFooter
 
 SETTLE_SECONDS = 5.0
 
@@ -149,8 +150,10 @@ class InterlockApp(App[int]):
             self._driver.write(f"\x1b]2;{words}\x07")
 
     def tell(self, what: str, how: str) -> None:
-        """Remember what the person's last answer came to, for the footer."""
+        """Say in the footer what the person's last answer came to."""
         self.last_word = (what, how)
+        if isinstance(self.screen, FrameScreen):
+            self.screen.query_one(KeyFooter).say(f"{how}: {what}")
 
     # --- where to go
 

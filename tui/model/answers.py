@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from interlock.tui.model.ask import Ask
-from interlock.tui.model.inked import EMPTY, Inked, ink
+from interlock.tui.model.inked import Inked, ink
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,10 +83,16 @@ def trouble(feed: Followed) -> Sequence[str]:
     """What is wrong with the journal, one sentence each; nothing for a sound one."""
     found = [feed.fault] if feed.fault else []
     tally = feed.follower.tally
-    found += [_NOTES[note] for note in dict.fromkeys(tally.notes) if note in _NOTES and not (note == "missing" and found)]
+    found += [
+        _NOTES[note] for note in dict.fromkeys(tally.notes) if note in _NOTES and not (note == "missing" and found)
+    ]
     for number, one, many in (
         (tally.damaged, "line is no event and is shown as damaged", "lines are no events and are shown as damaged"),
-        (tally.conflicts, "line contradicts an earlier one and was not applied", "lines contradict earlier ones and were not applied"),
+        (
+            tally.conflicts,
+            "line contradicts an earlier one, not applied",
+            "lines contradict earlier ones, not applied",
+        ),
         (tally.foreign, "line names another session", "lines name another session"),
     ):
         if number:

@@ -31,6 +31,7 @@ from interlock.tui.commands import (
 from interlock.tui.model.header import counts_of, header_line
 from interlock.tui.model.inked import fitted, ink
 from interlock.tui.widgets.inked_lines import InkedLines
+from interlock.tui.widgets.key_footer import KeyFooter
 
 if TYPE_CHECKING:
     from interlock.tui.app import InterlockApp
@@ -67,7 +68,6 @@ class FrameScreen(Screen[None]):
     FrameScreen > #header { height: 1; padding: 0 1; }
     FrameScreen > #need { height: auto; display: none; }
     FrameScreen > #content { height: 1fr; border-top: solid $rule; border-bottom: solid $rule; }
-    FrameScreen > #footer { height: 1; padding: 0 1; }
     FrameScreen.-small > #content { border: none; }
     FrameScreen.-small > #need { display: block; }
     FrameScreen.-tiny > #header { display: none; }
@@ -78,7 +78,7 @@ class FrameScreen(Screen[None]):
         yield InkedLines(id="need")
         with Container(id="content"):
             yield from self.compose_content()
-        yield InkedLines(id="footer")
+        yield KeyFooter(id="footer")
 
     def compose_content(self) -> ComposeResult:
         """The widgets of the view."""
@@ -135,22 +135,6 @@ class FrameScreen(Screen[None]):
         self.query_one("#header", InkedLines).show([header_line(counts, self.view, width, store.now())])
         need = f"Interlock needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this is {self.size.width}x{self.size.height}."
         self.query_one("#need", InkedLines).show([fitted(ink((need, "bold ask")), self.size.width)])
-        self.query_one("#footer", InkedLines).show([fitted(self.footer(), width)])
-
-    def footer(self):
-        """Keys of the moment, from the bindings that are live."""
-        line = ink("")
-        seen: set[str] = set()
-        for active in self.active_bindings.values():
-            binding = active.binding
-            if not binding.show or not active.enabled or binding.action in seen or binding.id in self.hidden_keys:
-                continue
-            seen.add(binding.action)
-            label = self.app.get_key_display(binding)
-            line = line.joined(ink((f"{label} ", "bold"), (f"{binding.description}   ", "quiet")))
-        return line
-
-    hidden_keys: ClassVar[frozenset[str]] = frozenset()
 
     # --- commands that every view has
 

@@ -1,22 +1,24 @@
-"""The history (UI-8, its first form): every session that is over, by day, filtered as you type."""
+"""The history (UI-8): every session that is over, the newest first."""
 
 from __future__ import annotations
 
-from interlock.tui.model.session_list import ListItem, history_items
-from interlock.tui.screens.session_list import SessionListScreen
+from typing import ClassVar
+
+from interlock.tui.model.table import TableRow, history_rows
+from interlock.tui.screens.board import BoardScreen
 
 
-class HistoryScreen(SessionListScreen):
+class HistoryScreen(BoardScreen):
     """View 3."""
 
     view = "History"
-    empty = (
+    dated: ClassVar[bool] = True
+    empty: ClassVar[tuple[str, ...]] = (
         "Nothing is over yet.",
         "",
-        "Sessions that have ended stand here by day; Enter opens one with all that it did.",
-        "`/` filters by words of their title, folder, agent, branch or state.",
+        "Sessions that have ended stand here, with what was asked, run and changed in them.",
+        "`interlock sessions` lists them without the screen.",
     )
 
-    def items(self, words: str) -> list[ListItem]:
-        """Sessions that are over."""
-        return history_items(self.store.sessions, words)
+    def rows(self, words: str) -> list[TableRow]:
+        return history_rows(self.store.sessions, words)

@@ -61,7 +61,6 @@ class InboxScreen(FrameScreen):
 
     view = "Inbox"
     places = ("list", "card")
-    hidden_keys: ClassVar[frozenset[str]] = frozenset(BY_COMMAND)
     BINDINGS: ClassVar[list[BindingType]] = bind(  # type: ignore[assignment]
         AllowOnce, AllowTurn, AllowSession, AllowTenMinutes, Deny, DenyAndSay, ShowWhole, ShowRecord, CopySource, Find
     )

@@ -1,4 +1,4 @@
-"""The rules: standing permissions of living sessions, and what holds where none is (ASK-4, its first form)."""
+"""The rules: standing grants of sessions that are alive (ASK-4). The policy itself is told by `interlock policy`."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
-from interlock.tui.model.rules import grant_line
+from interlock.tui.model.inked import Inked
+from interlock.tui.model.table import grant_line
 from interlock.tui.screens.frame import FrameScreen
 from interlock.tui.widgets.inbox_list import GroupedList
-from interlock.tui.widgets.lines import LineList
 
 if TYPE_CHECKING:
     from interlock.tui.feed import StandingGrant
 
 EMPTY = (
-    "Nothing is permitted beforehand.",
+    "No standing grant.",
     "",
-    "`s` on an ask allows calls like it until the session ends; such permissions stand here while it lives.",
-    "They end with their session. Enter opens the session that a permission belongs to.",
-    "",
-    "`interlock policy explain` says what the rules would do with a call, and why.",
+    "`s` on an ask allows calls like it until its session ends; such a grant stands here while it holds.",
+    "It ends with its session. Deny rules stand above every grant.",
+    "`interlock policy list` shows the rules that decide without asking.",
 )
 
 
@@ -31,24 +30,16 @@ class RulesScreen(FrameScreen):
 
     def compose_content(self) -> ComposeResult:
         yield GroupedList["StandingGrant"](
-            self._line, lambda grant: f"{grant.session} {grant.id}", empty=EMPTY, id="grants"
+            self._draw, lambda grant: f"{grant.session}/{grant.id}", empty=EMPTY, id="list"
         )
 
-    def _line(self, grant: StandingGrant, width: int):
+    def _draw(self, grant: StandingGrant, width: int) -> Inked:
         names = {row.id: row.name for row in self.store.sessions}
         return grant_line(grant, names.get(grant.session, grant.session), width, self.store.now())
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one("#grants", GroupedList).focus()
+        self.query_one(GroupedList).focus()
 
     def refresh_rows(self) -> None:
-        """Pull the permissions from the store."""
-        grants = sorted(self.store.grants, key=lambda g: (g.made_at, g.session, g.id))
-        self.query_one("#grants", GroupedList).show_items(grants)
-
-    def on_line_list_selected(self, event: LineList.Selected) -> None:
-        """Open the session of a permission."""
-        grant = self.query_one("#grants", GroupedList).item
-        if grant is not None:
-            self.interlock.open_session(grant.session)
+        self.query_one(GroupedList).show_items(self.store.grants)

@@ -105,7 +105,11 @@ class SessionScreen(Overlay[None]):
                 lambda row: self.feed.target(row) if self.feed is not None else "",
                 app.store.now,
                 ascii_only=app.ascii_only,
-                empty=("Nothing is recorded yet.", "", "Calls, asks and messages of the agent stand here as they happen."),
+                empty=(
+                    "Nothing is recorded yet.",
+                    "",
+                    "Calls, asks and messages of the agent stand here as they happen.",
+                ),
                 id="timeline",
             )
             yield CallDetails(id="details")
@@ -158,7 +162,9 @@ class SessionScreen(Overlay[None]):
         assert self.feed is not None
         width = max(self.size.width - 2, 1)
         row = self.feed.row(self.interlock.store.now())
-        self.query_one("#header", InkedLines).show([fitted(head_line(row, self.feed, self.interlock.store.now()), width)])
+        self.query_one("#header", InkedLines).show(
+            [fitted(head_line(row, self.feed, self.interlock.store.now()), width)]
+        )
         said = [line for text in trouble(self.feed) for line in ink((text, "bold failed")).wrapped(width)]
         self.query_one("#trouble", InkedLines).show(said)
         follows = "following the end" if self.timeline.follow and self.timeline.is_at_end else "f follows the end"
@@ -232,7 +238,9 @@ class SessionScreen(Overlay[None]):
 
     def action_open_artifact(self) -> None:
         """The whole output, in the pager."""
-        artifact = next((a for a in self.record.artifacts if a.kind != "diff"), None) or next(iter(self.record.artifacts), None)
+        artifact = next((a for a in self.record.artifacts if a.kind != "diff"), None) or next(
+            iter(self.record.artifacts), None
+        )
         if artifact is None or self.feed is None:
             self.query_one(KeyFooter).say("this row has no artifact: what there is stands in the tabs")
             return

@@ -53,7 +53,9 @@ class TabLine(Widget):
         """Mark the chosen one."""
         line = EMPTY
         for name in TABS:
-            line = line.joined(ink((f"[{name}]" if name == chosen else f" {name} ", "bold" if name == chosen else "quiet")))
+            line = line.joined(
+                ink((f"[{name}]" if name == chosen else f" {name} ", "bold" if name == chosen else "quiet"))
+            )
         self.query_one(InkedLines).show([fitted(line, max(self.size.width, 20))])
 
     def on_click(self, event: events.Click) -> None:

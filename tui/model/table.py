@@ -1,0 +1,118 @@
+"""Sessions and grants as lines of a table, for the board, the history and the rules. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from interlock.tui.model.board import SIGN_OF, TITLES, SessionRow, fits, grouped
+from interlock.tui.model.inked import Inked, beside, columns, ink
+from interlock.tui.model.moment import age, amount, day, money, rough_age
+from interlock.tui.safe_text import one_line, shorten_middle
+from interlock.tui.signs import SIGNS
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One row: a heading, a session or a blank."""
+
+    key: str
+    kind: Literal["group", "session", "blank"]
+    title: str = ""
+    number: int = 0
+    session: SessionRow | None = None
+
+
+def board_rows(sessions: Iterable[SessionRow], words: str = "") -> list[TableRow]:
+    """Sessions by state, what needs a person first."""
+    found: list[TableRow] = []
+    for name, members in grouped(row for row in sessions if not words or fits(row, words)):
+        found.append(TableRow(f"group:{name}", "group", TITLES[name], len(members)))
+        found += [TableRow(row.id, "session", session=row) for row in members]
+        found.append(TableRow(f"blank:{name}", "blank"))
+    return found
+
+
+def history_rows(sessions: Iterable[SessionRow], words: str = "") -> list[TableRow]:
+    """All sessions that are over, the newest first."""
+    over = [r for r in sessions if r.status in ("done", "failed", "gone") and (not words or fits(r, words))]
+    return [TableRow(r.id, "session", session=r) for r in sorted(over, key=lambda r: (-r.last_at, r.id))]
+
+
+def table_line(row: TableRow, width: int, now: int, *, ascii_only: bool = False, dated: bool = False) -> Inked:
+    """One row as it is drawn; columns that have no room are left out from the right end of importance."""
+    if row.kind == "group":
+        return beside(ink((row.title, "bold quiet")), ink((str(row.number), "quiet")), width)
+    if row.session is None:
+        return ink("")
+    s = row.session
+    sign = SIGNS[SIGN_OF[s.status]]
+    when = day(s.last_at) if dated else rough_age(now - s.last_at) if s.last_at else ""
+    some = "≥" if s.partial and not ascii_only else ">" if s.partial else ""
+    last = 16 if dated else 6
+    cells = [(ink((sign.shown(ascii_only=ascii_only), f"bold {sign.variable}")), 2)]
+    tail: list[tuple[Inked, int]] = [(ink((when, "quiet")), -last)]
+    if width >= 76:
+        tail = [(ink((f"{some}{s.calls} calls", "")), -11), (_marks(s), -9), *tail]
+    if width >= 116:
+        tail[2:2] = [
+            (ink((f"{some}{amount(s.tokens)}" if s.tokens else "", "quiet")), -8),
+            (ink((money(s.cost), "quiet")), -8),
+        ]
+    room = width - 2 - sum(abs(size) for _, size in tail) - 1
+    parts = _parts(s, room)
+    return columns([*cells, *parts, (ink(" "), 1), *tail])
+
+
+def _marks(s: SessionRow) -> Inked:
+    words = [(f"{s.denied} den", "denied")] if s.denied else []
+    words += [(f"{s.failed} err", "failed")] if s.failed else []
+    return ink(*[(f" {text}" if n else text, style) for n, (text, style) in enumerate(words[-1:])])
+
+
+def _parts(s: SessionRow, room: int) -> list[tuple[Inked, int]]:
+    what = s.fault or (s.action if s.live else s.checked or s.action)
+    style = "failed" if s.fault else ""
+    if room < 40:
+        return [(ink((one_line(s.name, room), "bold")), room)]
+    name = min(max(room // 4, 14), 26)
+    agent = 10
+    folder = min(max(room // 4, 12), 34) if room >= 60 else 0
+    rest = room - name - agent - folder
+    branch = f"  {s.branch}" if s.branch and folder >= 24 else ""
+    place = (
+        [(ink((shorten_middle(s.cwd, folder - 1 - len(branch)), "quiet"), (branch, "quiet")), folder)] if folder else []
+    )
+    return [
+        (ink((one_line(s.name, name - 1), "bold")), name),
+        (ink((one_line(s.agent, agent - 1), "")), agent),
+        *place,
+        (ink((one_line(what, max(rest - 1, 1)), style)), rest),
+    ]
+
+
+class Grant(Protocol):
+    """A standing permission."""
+
+    id: str
+    session: str
+    tool: str
+    scope: str
+    matches: dict[str, Any]
+    made_at: int
+    expires_at: int
+
+
+def grant_line(grant: Grant, session: str, width: int, now: int) -> Inked:
+    """`bash   npm test   in demo   for this session   made 4m ago`."""
+    left = f"ends in {age(grant.expires_at - now)}" if grant.expires_at else f"until the {grant.scope} ends"
+    right = ink((f"{left}   made {rough_age(now - grant.made_at)} ago", "quiet"))
+    label = covers(grant.matches)
+    return beside(ink((f"{grant.tool:<12}", "bold"), (label, ""), (f"   in {session}", "quiet")), right, width)
+
+
+def covers(matches: Mapping[str, Any]) -> str:
+    """What a grant covers, in the host's words where it has some."""
+    label = matches.get("label") or matches.get("value")
+    return str(label) if label else ", ".join(f"{k}={v}" for k, v in matches.items())
