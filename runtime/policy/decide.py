@@ -28,12 +28,13 @@ __all__ = ["Decision", "Effect", "Part", "Policy", "World", "decide"]
 def decide(
     call: Call, policy: Policy, world: World, grants: Sequence[Grant] = (), now: datetime | None = None
 ) -> Decision:
-    """The verdict on one call. Never raises: a fault inside is an ask that says so."""
+    """The verdict on one call. Never raises: a fault inside is an ask that says so (a deny in the modes that allow no asks)."""
     try:
         return _decide(call, policy, world, grants, now)
     except Exception as error:
         why = f"policy fault: this call could not be judged ({type(error).__name__}: {error})"
-        return Decision("ask", why, "built-in", ("policy-fault",), (why,), understood=False, cwd=call.cwd)
+        effect: Effect = "deny" if policy.mode in ("locked", "read-only") else "ask"
+        return Decision(effect, why, "built-in", ("policy-fault",), (why,), understood=False, cwd=call.cwd)
 
 
 def _decide(call: Call, policy: Policy, world: World, grants: Sequence[Grant], now: datetime | None) -> Decision:

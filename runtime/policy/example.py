@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.reading import read_call
 from interlock.runtime.policy.rule import Rule
+from interlock.runtime.policy.subject import Subject
 from interlock.runtime.policy.tool import tool_kind
 
 WORKSPACE = "/workspace"
@@ -29,11 +30,19 @@ def example_call(example: object) -> Call:
     return Call(tool, given, cwd, (WORKSPACE,), HOME, kind.risks, kind.read_only)
 
 
+def _covers(rule: Rule, subjects: Sequence[Subject]) -> bool:
+    """An allow covers an example when it covers all of it, an ask or a deny when it catches any part."""
+    if rule.effect != "allow":
+        return any(rule.matches(subject) for subject in subjects)
+    own = [subject for subject in subjects if not subject.wrapper]
+    return bool(own) and all(rule.matches(subject) and rule.lifts(subject) for subject in own)
+
+
 def failing_example(rule: Rule, match: Sequence[object], not_match: Sequence[object]) -> str:
     """What the first example that does not hold says, "" when all do. Raises ValueError for what is no example."""
     for examples, wanted in ((match, True), (not_match, False)):
         for example in examples:
             subjects = read_call(example_call(example), _WORLD).subjects
-            if any(rule.matches(subject) for subject in subjects) != wanted:
+            if _covers(rule, subjects) != wanted:
                 return f"the example {example!r} {'is not matched' if wanted else 'is matched'}"
     return ""

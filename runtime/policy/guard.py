@@ -7,6 +7,7 @@ case; says in words what the path decides. Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal
 
 from interlock.runtime.policy.shell.option import names
@@ -72,9 +73,11 @@ _SECRET_NAMES = names(
 )
 _SECRET_PAIRS = (
     (".docker", "config.json"), (".config", "gh"), (".config", "gcloud"), (".config", "op"), (".config", "rclone"),
-    (".cargo", "credentials"), (".cargo", "credentials.toml"), (".gem", "credentials"), (".config", "git"), (".codex", "auth.json"),
+    (".cargo", "credentials"), (".cargo", "credentials.toml"), (".gem", "credentials"), (".config", "git"),
+    (".codex", "auth.json"),
     ("etc", "shadow"), ("etc", "gshadow"), ("etc", "sudoers"), ("etc", "sudoers.d"), ("library", "keychains"),
-    (".local", "keyrings"), ("share", "keyrings"), ("google-chrome", "default"), (".m2", "settings.xml"), (".gradle", "gradle.properties"),
+    (".local", "keyrings"), ("share", "keyrings"), ("google-chrome", "default"),
+    (".m2", "settings.xml"), (".gradle", "gradle.properties"),
 )  # fmt: skip
 _ENV_SAMPLES = frozenset((".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"))
 _CI = (
@@ -135,7 +138,7 @@ def _runs_in_git(parts: Sequence[str]) -> bool:
 
 
 def _has_pair(parts: Sequence[str], pairs: Sequence[tuple[str, str]]) -> bool:
-    return any(pair in pairs for pair in zip(parts, parts[1:], strict=False))
+    return any(pair in pairs for pair in pairwise(parts))
 
 
 def _has_run(parts: Sequence[str], run: tuple[str, ...]) -> bool:

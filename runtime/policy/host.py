@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from interlock.runtime.policy.shell.model import SimpleCommand
+from interlock.runtime.policy.shell.option import names
 
 UNKNOWN = "*unknown*"
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?(\[[0-9a-f:]+\]|[^\s/:?#'\"]+)", re.IGNORECASE)
@@ -33,6 +34,7 @@ _FIRST_OPERAND = frozenset(
     )
 )
 _BARE_URL = frozenset(("curl", "wget", "http", "https", "httpie", "xh", "aria2c", "lynx", "w3m"))
+_VALUED = names("-o -i -p -P -l -F -J -b -c -e -H -d -X -A -u -T -O --header --data --request --output --user")
 _DEVICE = re.compile(r"^/dev/(?:tcp|udp)/([^/]+)/")
 
 
@@ -40,7 +42,7 @@ def hosts_of(simple: SimpleCommand) -> tuple[str, ...]:
     """The hosts in the words and redirects of one command."""
     name = posixpath.basename(simple.program)
     found: list[str] = []
-    operands = [word for word in simple.argv[1:] if not word.startswith("-")]
+    operands = _operands(simple.argv[1:])
     for word, known in zip(simple.argv[1:], simple.known[1:], strict=True):
         found += [_plain(host) for host in _URL.findall(word)]
         if at := _SCP.match(word):
@@ -59,6 +61,11 @@ def hosts_of_input(arguments: Mapping[str, object]) -> tuple[str, ...]:
     """The hosts in a tool's input."""
     texts = [value for value in arguments.values() if isinstance(value, str) and len(value) < 10_000]
     return tuple(dict.fromkeys(_plain(host) for text in texts for host in _URL.findall(text)))
+
+
+def _operands(words: Sequence[str]) -> list[str]:
+    """The words that are no options and no value of one."""
+    return [w for i, w in enumerate(words) if not w.startswith("-") and (i == 0 or words[i - 1] not in _VALUED)]
 
 
 def _plain(host: str) -> str:

@@ -90,7 +90,7 @@ class Policy:
 def strictest(modes: list[Mode | None]) -> Mode:
     """The strictest of the modes that are given; `ask` when none is."""
     given = [mode for mode in modes if mode is not None]
-    return max(given, key=MODES.index) if given else "ask"
+    return MODES[max(MODES.index(mode) for mode in given)] if given else "ask"
 
 
 def joined(layers: list[Layer], *, mode: Mode | None = None) -> Policy:

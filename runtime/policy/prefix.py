@@ -14,7 +14,12 @@ from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import SimpleCommand
 from interlock.runtime.policy.shell.option import names
 
-_ONE_WORD = names("git svn hg jj npm pnpm yarn bun cargo go pip pip3 poetry uv hatch rye conda brew apt apt-get dnf gem bundle rake composer dotnet mvn gradle swift flutter dart mix rustup systemctl launchctl terraform helm vagrant ansible tox nox just task make ninja cmake pre-commit rails ./gradlew ./mvnw artisan django-admin alembic flask")
+_ONE_WORD = names(
+    "git svn hg jj npm pnpm yarn bun cargo go pip pip3 poetry uv hatch rye conda brew apt apt-get dnf gem bundle "
+    "rake composer dotnet mvn gradle swift flutter dart mix rustup systemctl launchctl terraform helm vagrant "
+    "ansible tox nox just task make ninja cmake pre-commit rails ./gradlew ./mvnw artisan django-admin alembic "
+    "flask"
+)
 """The first word says what it does."""
 _TWO_WORDS = {
     "gh": names("pr issue repo run workflow release gist label project cache search ruleset variable codespace"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from interlock.runtime.policy.depth import reads_below
 from interlock.runtime.policy.path import PathFact, Use
 from interlock.runtime.policy.path_glob import PathGlobs
 from interlock.runtime.policy.pattern import Pattern, fits_strictly, fits_widely, word_test
@@ -21,9 +22,6 @@ Effect = Literal["allow", "ask", "deny"]
 STRENGTH = {"allow": 0, "ask": 1, "deny": 2}
 SHOWS_SECRETS = frozenset(("environment", "secret"))
 """Marks of commands that only read, but show what was never in the workspace."""
-_READS_ALL_BELOW = frozenset(
-    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "tar", "zip", "cp", "rsync", "scp", "git", "find"]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +126,15 @@ class Rule:
 
     def may_catch_below(self, subject: Subject) -> bool:
         """Whether a folder that the subject changes, or reads with all in it, holds paths of this deny or ask."""
-        if self.effect == "allow" or self.paths is None or subject.simple is None or not self._is_about(subject):
+        if self.effect == "allow" or self.paths is None or not self._is_about(subject):
             return False
         if self.commands or self.programs or self.arguments or self.hosts:
             return False
-        deep = posixpath.basename(subject.program) in _READS_ALL_BELOW
+        deep = reads_below(subject)
         return any(
             self.paths.covers_part_of(fact.resolved, subject.roots, subject.call.home)
             for fact in self._used(subject)
-            if fact.resolved and (fact.use == "write" or deep)
+            if fact.resolved and ((fact.use == "write" and subject.simple is not None) or deep)
         )
 
     # -- narrow: allow

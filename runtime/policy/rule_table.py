@@ -16,8 +16,14 @@ from interlock.runtime.policy.pattern import Pattern, PatternError, read_pattern
 from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.shell.option import names
 
-_KEYS = names("id effect reason tool agent command program argument path use inside host risk without_risk read_only outside_too guarded_too variables expires wait match not_match")
-RISKS = names("read write execute network delegate outside guarded env_prefix environment secret destructive privileged dynamic interactive code not-understood")
+_KEYS = names(
+    "id effect reason tool agent command program argument path use inside host risk without_risk read_only "
+    "outside_too guarded_too variables expires wait match not_match"
+)
+RISKS = names(
+    "read write execute network delegate outside guarded env_prefix environment secret destructive privileged "
+    "dynamic interactive code not-understood"
+)
 """Words that `risk` and `without_risk` may use."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,79}")
 _ALLOW_ONLY = ("outside_too", "guarded_too", "variables")

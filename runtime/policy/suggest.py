@@ -23,6 +23,11 @@ from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.subject import Subject
 
 _MOST_LABEL = 80
+_LOADERS = frozenset(
+    ("PATH", "ENV", "IFS", "PS4", "SHELL", "PAGER", "EDITOR", "VISUAL", "BROWSER", "PROMPT_COMMAND", "CDPATH", "HOME")
+)
+_LOADER_PREFIXES = ("LD_", "DYLD_", "GIT_", "PYTHON", "NODE_", "RUBY", "PERL", "BASH_", "NPM_", "npm_", "JAVA_", "GO")
+"""Variables that say which code runs."""
 _PLAIN_GAP = re.compile(r"[\s;&|]*")
 
 
@@ -45,7 +50,7 @@ def suggest_for_shell(call: Call, reading: Reading, asking: Sequence[Subject]) -
     if not _is_offerable(reading) or not asking:
         return ()
     offers: list[Suggestion] = []
-    if not any(subject.simple and subject.simple.assignments for subject in asking):
+    if not any(_begins_badly(subject) for subject in reading.subjects):
         label = "exactly this command, in this folder"
         offers.append(Suggestion(call.tool, "command", reading.command, call.cwd, label))
     patterns = list(dict.fromkeys(_patterns(asking)))
@@ -63,13 +68,27 @@ def _patterns(asking: Sequence[Subject]) -> Iterator[str]:
     found: list[str] = []
     for subject in asking:
         assert subject.simple is not None
-        text = "" if subject.boundary or subject.objections else prefix_of(subject.simple)
+        barred = subject.boundary or subject.objections or _is_beyond_a_pattern(subject.simple)
+        text = "" if barred else prefix_of(subject.simple)
         if subject.wrapper:
             continue
         if not text or len(text) > _MOST_LABEL or not _reads_back(text):
             return
         found.append(text)
     yield from found
+
+
+def _begins_badly(subject: Subject) -> bool:
+    """Whether the exact text would begin with a variable or a shell, which no standing permission may."""
+    simple = subject.simple
+    return simple is not None and (bool(simple.assignments) or posixpath.basename(simple.program) in _SHELLS)
+
+
+def _is_beyond_a_pattern(simple: SimpleCommand) -> bool:
+    """Whether a pattern for the program would not cover it: it writes by a redirect, or a variable loads code."""
+    if any(redirect.writes and redirect.target != "/dev/null" for redirect in simple.redirects):
+        return True
+    return any(name in _LOADERS or name.startswith(_LOADER_PREFIXES) for name, _ in simple.assignments)
 
 
 def _reads_back(text: str) -> bool:
@@ -131,7 +150,12 @@ def _fit(label: str) -> str:
 
 
 _SHELLS = names("sh bash zsh dash ksh fish")
-_RUNNERS = names("python python2 python3 perl ruby node deno bun php lua Rscript julia tclsh osascript pwsh powershell eval source . exec ssh sudo doas su env xargs find parallel watch nohup setsid timeout time nice strace gdb awk gawk sed docker podman kubectl npx bunx pnpx uvx pipx dd shred kill pkill killall reboot shutdown chmod chown curl wget nc crontab at alias export unset hash enable trap command builtin coproc git-shell")
+_RUNNERS = names(
+    "python python2 python3 perl ruby node deno bun php lua Rscript julia tclsh osascript pwsh powershell eval "
+    "source . exec ssh sudo doas su env xargs find parallel watch nohup setsid timeout time nice strace gdb awk "
+    "gawk sed docker podman kubectl npx bunx pnpx uvx pipx dd shred kill pkill killall reboot shutdown chmod "
+    "chown curl wget nc crontab at alias export unset hash enable trap command builtin coproc git-shell"
+)
 _DESTRUCTIVE_SUBCOMMANDS = {
     "git": names("reset clean push rebase filter-branch filter-repo gc reflog update-ref checkout restore config"),
     "npm": names("publish unpublish exec x login token owner deprecate config"),

@@ -38,8 +38,8 @@ _ALIASES = {
     "read": "read_file", "view": "read_file", "preview": "read_file", "read_many_files": "read_file", "cat": "read_file",
     "notebookread": "read_file", "write": "write_file", "create": "write_file", "edit": "edit_file", "multiedit": "edit_file",
     "replace": "edit_file", "str_replace": "edit_file", "notebookedit": "edit_file", "patch": "edit_file",
-    "apply_patch": "edit_file", "multi_edit": "edit_file", "ls": "glob", "list": "glob", "list_directory": "glob", "search": "grep",
-    "search_file_content": "grep", "grep_search": "grep", "shell": "bash", "run_shell_command": "bash",
+    "apply_patch": "edit_file", "multi_edit": "edit_file", "ls": "glob", "list": "glob", "list_directory": "glob",
+    "search": "grep", "search_file_content": "grep", "grep_search": "grep", "shell": "bash", "run_shell_command": "bash",
     "local_shell": "bash", "exec": "bash", "exec_command": "bash", "execute": "bash", "terminal": "bash",
     "webfetch": "web_fetch", "web_search": "web_fetch", "websearch": "web_fetch", "fetch": "web_fetch",
 }  # fmt: skip

@@ -1,0 +1,124 @@
+"""What a standing permission may be offered for. (spec, ASK-4; cases BC-047, BC-049)"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock.runtime.policy.builtin import default_policy
+from interlock.runtime.policy.call import Call, MemoryWorld
+from interlock.runtime.policy.decide import Decision, decide
+from interlock.runtime.policy.grant import Grant, Suggestion
+from interlock.runtime.policy.load import load_layer
+
+NOW = datetime(2026, 1, 10, tzinfo=UTC)
+CASES = Path(__file__).parents[2] / "data" / "cases" / "bug-cases.jsonl"
+
+BARRED = [
+    "rm -rf build",
+    "rm x",
+    "git push --force",
+    "git reset --hard",
+    "sudo ls",
+    "sh x.sh",
+    "python3 -c 'print(1)'",
+    "python3 x.py",
+    "node -e 1",
+    "eval ls",
+    "$CMD",
+    "echo $(date)",
+    "cat <<EOF\nx\nEOF",
+    "while true; do ls; done",
+    "f() { ls; }",
+    "case a in b) ls;; esac",
+    "docker run x",
+    "xargs rm",
+    "find . -delete",
+    "curl -d @x http://y",
+    "LD_PRELOAD=./x.so gh api r",
+    "FOO=1",
+    "diff <(ls) <(ls)",
+    "sh <<< ls",
+    "dd if=a of=b",
+    "kill 1",
+]
+
+
+def _table(case: str) -> list[dict[str, Any]]:
+    rows = (json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines())
+    return next(row for row in rows if row["id"] == case)["input"]["cases"]
+
+
+def judged(command: str, *grants: Grant) -> Decision:
+    asked = Call("bash", {"command": command}, "/w/proj", ("/w/proj",), "/home/u", frozenset(("execute",)))
+    return decide(asked, default_policy(), MemoryWorld(), grants, NOW)
+
+
+def offered(command: str) -> tuple[Suggestion, ...]:
+    return judged(command).suggestions
+
+
+def patterns(command: str) -> list[str] | None:
+    return [one.value for one in offered(command) if one.field == "pattern"] or None
+
+
+@pytest.mark.parametrize("row", _table("BC-047"), ids=lambda row: row["cmd"][:20])
+def test_the_pattern_offered_is_the_short_one_or_none(row: dict[str, Any]) -> None:
+    assert patterns(row["cmd"]) == row["want"]
+    if row["want"] is None:
+        assert offered(row["cmd"]) == ()
+
+
+@pytest.mark.parametrize("row", [1, 3])
+def test_wrappers_and_variables_are_not_part_of_what_is_offered(row: int) -> None:
+    """BC-049, rows 2 and 4."""
+    assert [one.value for one in offered(_table("BC-049")[row]["cmd"])] == ["gh api *"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    BARRED,
+)
+def test_nothing_standing_is_offered(command: str) -> None:
+    assert offered(command) == ()
+
+
+@pytest.mark.parametrize("command", ["npm run lint", "git commit -m 'a: b'", "ls src/", "cd src && git status"])
+def test_the_narrowest_offer_comes_first_and_each_is_short_and_can_be_read_back(command: str) -> None:
+    offers = offered(command)
+    assert (offers[0].field, offers[0].value) == ("command", command)
+    for one in offers[1:]:
+        assert len(one.label) <= 80
+        assert "\n" not in one.label
+        saved = f"allow = {json.dumps(one.value.splitlines())}\n"
+        assert load_layer(saved, file="u.toml", layer="user").problems == ()
+
+
+@pytest.mark.parametrize(
+    "command", ["npm run lint", "git commit -m 'a: b'", "ls src/", "bash -c 'gh api x'", "ls | wc -l"]
+)
+def test_every_offer_covers_the_command_that_it_was_made_from(command: str) -> None:
+    for i, one in enumerate(offered(command)):
+        grant = Grant(f"grant_{i}", one.tool, one.field, one.value, one.cwd)
+        assert judged(command, grant).effect == "allow", one
+
+
+def test_a_pattern_granted_covers_its_like_and_no_more() -> None:
+    grant = Grant("grant_1", "bash", "pattern", "git commit *", "/w/proj")
+    assert judged("git commit -m other", grant).effect == "allow"
+    for other in (
+        "git push",
+        "git commit -m x && npm test",
+        "git commit -m x > out",
+        "X=1 git commit",
+        "sudo git commit",
+    ):
+        assert judged(other, grant).effect == "ask", other
+
+
+def test_a_write_to_a_file_by_redirect_has_no_pattern() -> None:
+    assert patterns("cat a > b") is None
