@@ -1,3 +1,5 @@
+"""What a shell command would run: facts, never a verdict."""
+
 from interlock.runtime.policy.shell.classify import is_read_only, is_wrapper
 from interlock.runtime.policy.shell.effect import effects
 from interlock.runtime.policy.shell.model import Effects, ReadOnlyVerdict, Redirect, ShellFacts, SimpleCommand
