@@ -60,6 +60,7 @@ def table_line(row: TableRow, width: int, now: int, *, ascii_only: bool = False,
             (ink((f"{some}{amount(s.tokens)}" if s.tokens else "", "quiet")), -8),
             (ink((money(s.cost), "quiet")), -8),
         ]
+    tail.append((ink(""), 1))
     room = width - 2 - sum(abs(size) for _, size in tail) - 1
     parts = _parts(s, room)
     return columns([*cells, *parts, (ink(" "), 1), *tail])

@@ -160,10 +160,10 @@ def line(row: Row, target: str, lane: str, width: int, scale: Scale, now: int, *
     time = ink((clock(row.at), "quiet"))
     if row.kind != "call":
         style = "bold failed" if row.kind in LOUD else "accent" if row.kind in ("final", "user") else "quiet"
-        room = max(width - 9 - 2 - 11, 4)
+        room = max(width - 9 - 4 - 11, 4)
         text_style = style if row.kind in LOUD else ""
         words = ink((KIND_WORDS.get(row.kind, row.kind), style))
-        return columns([(time, 9), (ink(""), 2), (words, 11), (ink((one_line(target, room), text_style)), room)])
+        return columns([(time, 9), (ink(""), 4), (words, 11), (ink((one_line(target, room), text_style)), room)])
     sign = SIGNS[OUTCOME_SIGN[row.outcome]]
     style = sign.variable
     chart = max(width * 2 // 5, 10) if width >= 50 else 0
