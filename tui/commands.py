@@ -301,18 +301,6 @@ class NextCall(Command):
     title, keys, group, when = "Next call", ("right_square_bracket",), "Session", ("session",)
 
 
-class NextTab(Command):
-    """Show the next tab of the details."""
-
-    title, keys, group, footer, when = "Next tab", ("l", "right"), "Session", "tab", ("session",)
-
-
-class PreviousTab(Command):
-    """Show the tab before."""
-
-    title, keys, group, when = "Previous tab", ("h", "left"), "Session", ("session",)
-
-
 class OpenPalette(Command):
     """Find any command by its name."""
 
