@@ -19,7 +19,7 @@ import typer
 from interlock.runtime.cli.fault import CommandFault
 
 if TYPE_CHECKING:
-    from interlock.runtime.policy.layer import Policy
+    from interlock.runtime.policy.layer import Mode, Policy
 
 _POLICY = typer.Option(None, "--policy", help="Judge by this file, not by the layers of this machine.")
 _CWD = typer.Option(None, "--cwd", help="Directory the call would run in.")
@@ -172,12 +172,9 @@ def _lines() -> Iterator[str]:
 
 def _source(file: Path | None, mode: str | None) -> Callable[[list[str]], Policy]:
     """How the policy for a workspace is found. Raises CommandFault for a file or mode that is not there."""
-    from interlock.runtime.policy.layer import MODES
     from interlock.runtime.tools.policy_files import load_policy, read_layer, with_layers
 
-    chosen = next((one for one in MODES if one == mode), None)
-    if mode is not None and chosen is None:
-        raise CommandFault(f"mode {mode!r} is none of {', '.join(MODES)}.", 2)
+    chosen = _mode(mode)
     if file is None:
         return lambda roots: load_policy(roots, mode=chosen)
     if not file.exists():
@@ -186,6 +183,17 @@ def _source(file: Path | None, mode: str | None) -> Callable[[list[str]], Policy
     for problem in loaded.problems:
         print(f"interlock: {_plain(str(problem))}", file=sys.stderr)
     return lambda roots: loaded
+
+
+def _mode(written: str | None) -> Mode | None:
+    from interlock.runtime.policy.layer import MODES
+
+    for mode in MODES:
+        if mode == written:
+            return mode
+    if written is not None:
+        raise CommandFault(f"mode {written!r} is none of {', '.join(MODES)}.", 2)
+    return None
 
 
 def _given(tool: str, command: str | None, path: str | None, cwd: str | None) -> dict[str, Any]:

@@ -115,6 +115,9 @@ def _decision(call: Call, reading: Reading, verdicts: Sequence[Verdict], verdict
     offers = ()
     if verdict.effect == "ask" and verdict.source != "managed":
         offers = suggest_for_shell(call, reading, asking) if reading.shell else suggest_for_tool(call, paths)
+        if verdict.source in _FILES:
+            # an ask of a rule stands above every allow of a pattern or a folder; only this very call can be carried on
+            offers = tuple(offer for offer in offers if offer.field in ("command", "path"))
     objections = tuple(dict.fromkeys(o for subject in subjects for o in subject.objections))
     return Decision(
         verdict.effect,

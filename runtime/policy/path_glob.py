@@ -35,10 +35,11 @@ class PathGlobs:
 
     def covers_part_of(self, folder: str, roots: Sequence[str], home: str) -> bool:
         """Whether something below `folder` may be covered, although the folder itself is not."""
-        for full in self._absolute(roots, home):
-            fixed = fixed_part(full)
-            if is_below(fixed, folder) or (fixed != full and is_below(folder, fixed)):
-                return True
+        for text in self.texts:
+            fixed = fixed_part(text)
+            for place in _places(fixed, roots, home):
+                if is_below(place, folder) or (fixed != text and is_below(folder, place)):
+                    return True
         return False
 
     def _absolute(self, roots: Sequence[str], home: str) -> list[str]:
@@ -51,6 +52,15 @@ class PathGlobs:
             else:
                 found += [posixpath.join(_escaped(root), text) for root in roots]
         return found
+
+
+def _places(fixed: str, roots: Sequence[str], home: str) -> list[str]:
+    """Where the part of a glob in front of its first pattern lies."""
+    if fixed.startswith("~"):
+        return [home + fixed[1:]]
+    if fixed.startswith("/"):
+        return [fixed]
+    return [root if fixed == "." else posixpath.join(root, fixed) for root in roots]
 
 
 def read_globs(texts: Sequence[str]) -> PathGlobs:

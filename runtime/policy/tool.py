@@ -77,6 +77,8 @@ def paths_of(tool: str, arguments: Mapping[str, object], *, writes: bool) -> Ite
         for value in found if isinstance(found, list | tuple) else ():
             if isinstance(value, str):
                 yield value, use
+    if tool == "grep" and not given:
+        yield ".", "read"  # a search without a path goes through the directory it starts in
     pattern = arguments.get("pattern") if tool == "glob" else arguments.get("glob")
     if isinstance(pattern, str):
         yield posixpath.join(given[0] if given else ".", fixed_part(pattern)), "read"

@@ -21,6 +21,7 @@ NOW = datetime(2026, 1, 10, 9, 0, tzinfo=UTC)
 RISKS = {
     "read_file": ({"read"}, True),
     "glob": ({"read"}, True),
+    "grep": ({"read"}, True),
     "write_file": ({"write"}, False),
     "edit_file": ({"write"}, False),
     "bash": ({"execute"}, False),
@@ -250,3 +251,21 @@ def test_a_compound_command_is_never_judged_more_mildly_than_a_part(parts: list[
 @given(st.text(max_size=80))
 def test_any_text_gets_a_verdict_and_none_is_allowed_by_default(text: str) -> None:
     assert judged("bash", command=text).effect in ("ask", "deny")
+
+
+@pytest.mark.parametrize("root", ["/w/proj", "/w/my-proj (2)", "/w/a[b]!~"])
+def test_what_goes_through_a_folder_asks_where_a_deny_speaks_of_files_below(root: str) -> None:
+    text = '[[rule]]\nid = "s"\neffect = "deny"\npath = ["secrets/**", "**/*.pem"]\n'
+    text += '[[rule]]\nid = "r"\neffect = "allow"\nread_only = true\ninside = true\n'
+    policy = with_built_in([load_layer(text, file="u.toml", layer="user")])
+
+    def effect(tool: str, **arguments: Any) -> str:
+        asked = replace(call(tool, **arguments), cwd=root, workspace=(root,))
+        return decide(asked, policy, MemoryWorld(), (), NOW).effect
+
+    assert effect("bash", command="grep -r x .") == "ask"
+    assert effect("bash", command="cat secrets/a") == "deny"
+    assert effect("bash", command="cat src/a.pem") == "deny"
+    assert effect("bash", command="cat src/a.py") == "allow"
+    assert effect("read_file", path="secrets/deep/a") == "deny"
+    assert effect("grep", pattern="x") == "ask"
