@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -40,7 +41,9 @@ async def pictures(folder: Path) -> None:
             return any(ask.is_open and ask.tool == tool for ask in app.store.asks)
 
         def save(name: str) -> None:
-            (folder / f"{name}.svg").write_text(app.export_screenshot(title="Interlock"), encoding="utf-8")
+            svg = re.sub(r"@font-face \{.*?\}", "", app.export_screenshot(title="Interlock"), flags=re.DOTALL)
+            svg = svg.replace("Fira Code", "ui-monospace, Menlo, Consolas, DejaVu Sans Mono")
+            (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
             print(folder / f"{name}.svg")
 
         async def allow() -> None:

@@ -28,7 +28,7 @@ def counts_of(asks: Sequence[Ask], rows: Sequence[SessionRow], *, scanned: bool,
     """Count asks that wait, sessions that run, and live or finished sessions that failed."""
     return Counts(
         sum(ask.is_open for ask in asks),
-        sum(row.status in ("running", "waiting") for row in rows),
+        sum(row.status == "running" for row in rows),
         sum(row.status == "failed" for row in rows),
         scanned,
         faults,

@@ -41,7 +41,9 @@ def rows(
     """All rows. `reading`: id of the ask on the card; `words`: the filter."""
     shown = [a for a in asks if (a.is_open or a.stage in ("sending", "sent") or a.id == reading) and ask_fits(a, words)]
     fitting = [s for s in sessions if not words or fits(s, words)]
-    running = [s for s in fitting if s.status in ("running", "waiting", "idle")]
+    # a session whose ask stands above needs no second row; one whose host does not answer does
+    asking = {ask.session for ask in shown}
+    running = [s for s in fitting if s.status in ("running", "waiting", "idle") and s.id not in asking]
     running.sort(key=lambda s: (s.started_at, s.id))
     found = _group("waiting", "WAITING FOR YOU", [InboxRow(f"ask:{a.id}", "ask", ask=a) for a in shown])
     found += _group("running", "RUNNING", [InboxRow(f"live:{s.id}", "session", session=s) for s in running])
