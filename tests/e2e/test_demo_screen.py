@@ -114,7 +114,7 @@ def answer_until_the_end(terminal: Terminal, key: str) -> int:
         if "allow is locked" in shown:
             terminal.keys("G")
             time.sleep(0.2)
-        elif "[a] once" in shown:
+        elif "▸ a once" in shown:
             before = open_asks(terminal.home)
             terminal.keys(key)
             stop = time.monotonic() + 1.0
