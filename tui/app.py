@@ -30,6 +30,7 @@ from interlock.tui.screens.board import BoardScreen
 from interlock.tui.screens.frame import FrameScreen
 from interlock.tui.screens.history import HistoryScreen
 from interlock.tui.screens.inbox import InboxScreen
+from interlock.tui.screens.overlay import Overlay
 from interlock.tui.screens.rules import RulesScreen
 from interlock.tui.signs import wants_ascii
 from interlock.tui.store import Store
@@ -135,6 +136,8 @@ class InterlockApp(App[int]):
         screen = self.screen
         if isinstance(screen, FrameScreen):
             screen.changed()
+        elif isinstance(screen, Overlay):
+            screen.store_changed()
 
     def _announce(self) -> None:
         waiting = {ask.id for ask in self.store.asks if ask.is_open}

@@ -301,6 +301,18 @@ class NextCall(Command):
     title, keys, group, when = "Next call", ("right_square_bracket",), "Session", ("session",)
 
 
+class NextTab(Command):
+    """Show the next side of the call: overview, input, diff, output, what the model saw, record."""
+
+    title, keys, group, when, priority = "Next tab", ("right", "l"), "Session", ("session",), True
+
+
+class PreviousTab(Command):
+    """Show the side of the call before."""
+
+    title, keys, group, when, priority = "Tab before", ("left", "h"), "Session", ("session",), True
+
+
 class OpenPalette(Command):
     """Find any command by its name."""
 

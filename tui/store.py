@@ -90,8 +90,10 @@ class Store:
             feed.close()
 
     def _spawn(self, work: Any, *, counts: bool = False) -> None:
+        # counted from now on, not from when the task gets its first turn
+        self._running += counts
+
         async def run() -> None:
-            self._running += counts
             try:
                 await work
             finally:

@@ -42,6 +42,8 @@ def head(ask: Ask, width: int, now: int, place: str = "") -> list[Inked]:
     lines += _who(ask, width)
     lines.append(_where(ask, width))
     parts = parts_of(ask.facts, ask.cwd)
+    if ask.command is None:
+        lines += [row for text in _paths(ask)[:2] for row in hanging("path", ink((text, "")), width, indent=6)]
     if parts or ask.command is not None:
         lines += hanging("runs", _programs(ask, parts), width, indent=6, style="bold")
     lines += [row for text in warnings(ask) for row in ink((f"! {text}", "bold failed")).wrapped(width)]
@@ -200,11 +202,15 @@ def _part_details(ask: Ask, part: Part) -> Inked:
     return ink((" · ".join(words), "quiet"))
 
 
-def _path_rows(ask: Ask, width: int) -> list[Inked]:
+def _paths(ask: Ask) -> list[str]:
     facts = ask.facts.get("paths")
-    found = [path_words(f) for f in facts if isinstance(f, Mapping)] if isinstance(facts, list | tuple) else []
+    found = [f for f in facts if isinstance(f, Mapping)] if isinstance(facts, list | tuple) else []
+    return list(dict.fromkeys(path_words(f) + ("   inside the workspace" if f.get("inside") else "") for f in found))
+
+
+def _path_rows(ask: Ask, width: int) -> list[Inked]:
     rows: list[Inked] = []
-    for text in dict.fromkeys(found):
+    for text in _paths(ask):
         rows += hanging("", ink((text, "")), width, indent=5)
     return [EMPTY, ink(("paths", "quiet")), *rows] if rows else []
 

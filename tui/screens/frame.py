@@ -13,6 +13,7 @@ from textual.containers import Container
 from textual.screen import Screen
 
 from interlock.tui.commands import (
+    REGISTRY,
     Back,
     ChangeTheme,
     NextPane,
@@ -56,6 +57,15 @@ GLOBAL = (
 )
 
 
+class FrameFooter(KeyFooter):
+    """The keys of a view; answers stand on their card alone, where it is seen whether they are live."""
+
+    def shown(self) -> list[tuple[str, str, bool, str]]:
+        """All but the answers."""
+        labels = {key for command in REGISTRY.values() if command.answers for key in command.keys}
+        return [row for row in super().shown() if row[3] not in labels]
+
+
 class FrameScreen(Screen[None]):
     """A view. Subclasses give `view`, `places`, `compose_content` and `refresh_rows`."""
 
@@ -78,7 +88,7 @@ class FrameScreen(Screen[None]):
         yield InkedLines(id="need")
         with Container(id="content"):
             yield from self.compose_content()
-        yield KeyFooter(id="footer")
+        yield FrameFooter(id="footer")
 
     def compose_content(self) -> ComposeResult:
         """The widgets of the view."""
@@ -133,7 +143,8 @@ class FrameScreen(Screen[None]):
         store, width = self.store, max(self.size.width - 2, 1)
         counts = counts_of(store.asks, store.sessions, scanned=store.scanned, faults=len(store.faults))
         self.query_one("#header", InkedLines).show([header_line(counts, self.view, width, store.now())])
-        need = f"Interlock needs {LEAST_WIDTH}x{LEAST_HEIGHT}; this is {self.size.width}x{self.size.height}."
+        here, least = f"{self.size.width}x{self.size.height}", f"{LEAST_WIDTH}x{LEAST_HEIGHT}"
+        need = f"Interlock needs {least}; this is {here}." if width > 45 else f"needs {least}: {here}"
         self.query_one("#need", InkedLines).show([fitted(ink((need, "bold ask")), self.size.width)])
 
     # --- commands that every view has

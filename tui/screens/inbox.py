@@ -66,7 +66,7 @@ class InboxScreen(FrameScreen):
     )
     DEFAULT_CSS = """
     InboxScreen #panes { height: 1fr; }
-    InboxScreen #left { width: 2fr; max-width: 60; min-width: 38; }
+    InboxScreen #left { width: 2fr; max-width: 60; min-width: 38; padding-right: 1; }
     InboxScreen AskCard { width: 5fr; border-left: solid $rule; }
     InboxScreen.-steps #left { width: 1fr; max-width: 100%; }
     InboxScreen.-steps AskCard { display: none; border-left: none; width: 1fr; }

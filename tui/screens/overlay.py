@@ -29,6 +29,9 @@ class Overlay(Screen[ScreenResultType]):
         """The app, with its own type."""
         return self.app  # type: ignore[return-value]
 
+    def store_changed(self) -> None:
+        """Something differs in the store: for those that show it."""
+
     def action_back(self) -> None:
         """Esc."""
         self.dismiss()

@@ -20,11 +20,13 @@ from interlock.tui.commands import (
     CopySource,
     NextCall,
     NextPane,
+    NextTab,
     NextWaiting,
     OpenArtifact,
     OpenPalette,
     PreviousCall,
     PreviousPane,
+    PreviousTab,
     PreviousWaiting,
     Quit,
     ShowHelp,
@@ -73,6 +75,8 @@ class SessionScreen(Overlay[None]):
         CopySource,
         PreviousCall,
         NextCall,
+        NextTab,
+        PreviousTab,
         OpenPalette,
         ShowHelp,
         ChangeTheme,
@@ -217,6 +221,20 @@ class SessionScreen(Overlay[None]):
         """The raw lines."""
         self.details.open_tab("Record")
         self.add_class("-details")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Left and right turn the tabs unless they scroll a text that is not wrapped."""
+        if action in ("next_tab", "previous_tab") and isinstance(self.focused, WrappedView):
+            return self.focused.wraps
+        return super().check_action(action, parameters)
+
+    def action_next_tab(self) -> None:
+        """The tab beside."""
+        self.details.turn(1)
+
+    def action_previous_tab(self) -> None:
+        """The tab before."""
+        self.details.turn(-1)
 
     def action_previous_call(self) -> None:
         """One call up."""

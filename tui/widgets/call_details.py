@@ -6,11 +6,9 @@ Promises: the tab stays the same from row to row; texts begin at their top; what
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widget import Widget
 
@@ -71,10 +69,6 @@ class TabLine(Widget):
 class CallDetails(Widget):
     """Shows a `CallRecord`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right", "turn(1)", "Next tab", show=False),
-        Binding("left", "turn(-1)", "Tab before", show=False),
-    ]
     DEFAULT_CSS = """
     CallDetails { layout: vertical; padding: 0 1; }
     CallDetails .hidden { display: none; }
@@ -104,7 +98,7 @@ class CallDetails(Widget):
         self.tab = name
         self._draw()
 
-    def action_turn(self, step: int) -> None:
+    def turn(self, step: int) -> None:
         """The tab beside."""
         self.open_tab(TABS[(TABS.index(self.tab) + step) % len(TABS)])
 

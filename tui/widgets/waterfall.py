@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from textual import events
 from textual.strip import Strip
 
 from interlock.runtime.state.timeline import Row, Timeline
@@ -72,6 +73,17 @@ class Waterfall(LineList):
         """Show the first `count` rows of these columns."""
         self.show(TimelineRows(timeline, count, self._draw_row))
         self.rescale()
+        self._end_in_view = self.is_at_end
+
+    _end_in_view = True
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another height: who was at the end and follows is at the end."""
+        was_at_end = self._end_in_view
+        super().on_resize(event)
+        if self.follow and was_at_end and self.row_count:
+            self._scroll(self.row_count - self._height)
+        self._end_in_view = self.is_at_end
 
     def rescale(self) -> None:
         """Fit the scale to the rows in view."""
@@ -95,6 +107,7 @@ class Waterfall(LineList):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if self.is_mounted:
+            self._end_in_view = self.is_at_end
             self.rescale()
 
     def _draw_row(self, rows: TimelineRows, index: int, width: int) -> Strip:
