@@ -31,13 +31,13 @@ from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.journal.envelope import brief
 from interlock.runtime.journal.place import config_home, run_home, state_home
 from interlock.runtime.journal.writer import Clock, JournalWriteError, JournalWriter, system_clock
-from interlock.runtime.policy.builtin import default_policy
 from interlock.runtime.policy.decide import Policy
 from interlock.runtime.state.session import SessionState
 from interlock.runtime.tools.baseline import ReadLedger
 from interlock.runtime.tools.builtin.all import BUILTIN_TOOLS
 from interlock.runtime.tools.definition import ToolContext, ToolDefinition, Visibility
 from interlock.runtime.tools.environment import secrets_of
+from interlock.runtime.tools.policy_files import load_policy
 from interlock.runtime.tools.registry import Registry
 from interlock.runtime.tools.workspace import Workspace
 from interlock.runtime.tools.world import PosixWorld
@@ -95,7 +95,7 @@ class RuntimeSession:
             registry=registry,
             context=_context(place, journal, host),
             broker=broker,
-            policy=policy or default_policy(),
+            policy=policy or load_policy(place.roots),
             world=PosixWorld(),
             manifest=manifest,
             sandbox=sandbox or no_sandbox(),
