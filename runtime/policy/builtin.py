@@ -12,7 +12,7 @@ BUILT_IN = Layer(
             "read-only-tools",
             "allow",
             "it only reads, inside the workspace",
-            tools=("read_file", "glob", "grep", "read_artifact", "mcp*", "*_read"),
+            tools=("read_file", "glob", "grep", "read_artifact"),
             without_risks=("execute", "network", "write", "delegate"),
             read_only=True,
             inside=True,

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.decision import Decision, Effect, Part
+from interlock.runtime.policy.glance import Glance
 from interlock.runtime.policy.grant import Grant, grant_layer
 from interlock.runtime.policy.judge import judge
 from interlock.runtime.policy.layer import Policy
@@ -19,6 +20,7 @@ from interlock.runtime.policy.mode import in_mode
 from interlock.runtime.policy.reading import Reading, read_call
 from interlock.runtime.policy.risk import risks_of
 from interlock.runtime.policy.rule import STRENGTH, Verdict
+from interlock.runtime.policy.rule_index import RuleIndex
 from interlock.runtime.policy.subject import Subject
 from interlock.runtime.policy.suggest import suggest_for_shell, suggest_for_tool
 
@@ -28,7 +30,10 @@ __all__ = ["Decision", "Effect", "Part", "Policy", "World", "decide"]
 def decide(
     call: Call, policy: Policy, world: World, grants: Sequence[Grant] = (), now: datetime | None = None
 ) -> Decision:
-    """The verdict on one call. Never raises: a fault inside is an ask that says so (a deny in the modes that allow no asks)."""
+    """The verdict on one call.
+
+    Never raises: a fault inside is an ask that says so, or a deny in the modes that allow no asks.
+    """
     try:
         return _decide(call, policy, world, grants, now)
     except Exception as error:
@@ -38,10 +43,11 @@ def decide(
 
 
 def _decide(call: Call, policy: Policy, world: World, grants: Sequence[Grant], now: datetime | None) -> Decision:
+    world = Glance(world)
     reading = read_call(call, world)
     granted = grant_layer(grants, now) if now is not None else None
-    ruled = policy.with_layer(granted) if granted else policy
-    verdicts = [judge(subject, ruled, now) for subject in reading.subjects]
+    indexes = (policy.index, RuleIndex((granted, rule) for rule in granted.rules)) if granted else (policy.index,)
+    verdicts = [judge(subject, indexes, now) for subject in reading.subjects]
     verdict = _worst(reading, verdicts)
     verdict = in_mode(verdict, call, reading, policy.mode)
     if verdict.effect == "ask" and now is not None:
@@ -98,6 +104,8 @@ def _granted(
 ) -> Verdict | None:
     """The allow of a grant for this very call. What a managed rule asks about is asked each time."""
     if verdict.source in ("managed", "mode") or (reading.shell is not None and not reading.shell.understood):
+        return None
+    if any(s.objections or any(fact.guard or fact.error for fact in s.boundary) for s in reading.subjects):
         return None
     for grant in grants:
         if grant.covers(call, world, now):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 
 from interlock.runtime.policy.shell.option import names
-from interlock.runtime.policy.subject import Subject
 
 _ALWAYS = names("rg ag ack tar zip 7z rsync mv rclone ditto codesearch")
 _WITH_OPTION: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -20,19 +20,17 @@ _WITH_OPTION: dict[str, tuple[str, tuple[str, ...]]] = {
 _FIND_ACTIONS = names("-exec -execdir -ok -okdir -delete")
 
 
-def reads_below(subject: Subject) -> bool:
+def reads_below(program: str, args: Sequence[str]) -> bool:
     """Whether the contents of files below the folders it reads may be shown or copied."""
-    if subject.simple is None:
-        return subject.tool == "grep"
-    program = posixpath.basename(subject.program)
+    program = posixpath.basename(program)
     if program in _ALWAYS:
         return True
     if program == "git":
-        return bool({"grep", "add", "archive"} & set(subject.args[:4]))
+        return bool({"grep", "add", "archive"} & set(args[:4]))
     if program == "find":
-        return any(word in _FIND_ACTIONS for word in subject.args)
+        return any(word in _FIND_ACTIONS for word in args)
     letters, long = _WITH_OPTION.get(program, ("", ()))
-    return any(_gives(word, letters, long) for word in subject.args)
+    return bool(letters or long) and any(_gives(word, letters, long) for word in args)
 
 
 def _gives(word: str, letters: str, long: tuple[str, ...]) -> bool:

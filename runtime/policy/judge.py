@@ -10,17 +10,24 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from interlock.runtime.policy.floor import floor_verdict
-from interlock.runtime.policy.layer import Layer, Policy
+from interlock.runtime.policy.layer import Layer
 from interlock.runtime.policy.path import PathFact
 from interlock.runtime.policy.rule import Rule, Verdict
+from interlock.runtime.policy.rule_index import RuleIndex
 from interlock.runtime.policy.subject import Subject
 
 
-def judge(subject: Subject, policy: Policy, now: datetime | None) -> Verdict:
+def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime | None) -> Verdict:
     """Allow, ask or deny for one subject."""
     if (verdict := floor_verdict(subject)) is not None:
         return verdict
-    standing = [(layer, rule) for layer, rule in policy.rules() if not rule.is_over(now)]
+    program = subject.simple.program if subject.simple is not None else None
+    standing = [
+        pair
+        for index in indexes
+        for pair in index.about(program, paths=bool(subject.paths))
+        if not pair[1].is_over(now)
+    ]
     for effect in ("deny", "ask"):
         for layer, rule in standing:
             if rule.effect == effect and rule.matches(subject):
@@ -52,7 +59,7 @@ def _permitted(subject: Subject, standing: Sequence[tuple[Layer, Rule]]) -> Verd
 
 def _default(subject: Subject, stopped: Rule | None) -> Verdict:
     if subject.objections:
-        return Verdict("ask", subject.objections[0], "path boundary", "git-place")
+        return Verdict("ask", subject.objections[0], "path boundary", "objection")
     facts = subject.boundary if stopped else tuple(f for f in subject.paths if not f.inside or f.guard)
     for fact in facts:
         if fact.kind != "unknown" and (told := boundary_reason(fact)):

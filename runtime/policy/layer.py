@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from interlock.runtime.policy.rule import Effect, Rule
+from interlock.runtime.policy.rule_index import RuleIndex
 
 LayerName = Literal["managed", "user", "project", "session grant", "built-in"]
 Mode = Literal["ask", "read-only", "accept-edits", "locked"]
@@ -55,14 +57,19 @@ class Layer:
         return not self.waiting
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Policy:
     """All layers, and how far calls may go without a person."""
 
     layers: tuple[Layer, ...] = ()
     mode: Mode = "ask"
 
-    @property
+    @cached_property
+    def index(self) -> RuleIndex[Layer]:
+        """All rules by the program that they speak of."""
+        return RuleIndex(self.rules())
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 in hex of all that decides."""
         told = [_VERSION, self.mode]
@@ -81,10 +88,6 @@ class Policy:
             for rule in layer.rules:
                 if effect is None or rule.effect == effect:
                     yield layer, rule
-
-    def with_layer(self, layer: Layer) -> Policy:
-        """This policy and one layer more."""
-        return Policy((*self.layers, layer), self.mode)
 
 
 def strictest(modes: list[Mode | None]) -> Mode:

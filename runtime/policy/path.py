@@ -68,7 +68,9 @@ def path_fact(
     own = any(is_below(real, fold(world.resolve(place).path)) for place in call.protected)
     # the name as written counts too: what is a link today may be a file tomorrow
     plain = posixpath.normpath(posixpath.join(call.cwd, cwd or "", text))
-    guard = guard_of(_from_root(seen.path, root), use) or guard_of(_from_root(plain, root), use)
+    guard = guard_of(_from_root(seen.path, root), use)
+    if not guard and plain != seen.path:
+        guard = guard_of(_from_root(plain, root), use)
     if not guard and seen.kind == "file" and seen.links > 1 and use == "write":
         guard = f"the file has {seen.links} names; another may lie outside"
     return PathFact(written, seen.path, inside, use, seen.kind, guard, own, seen.error)

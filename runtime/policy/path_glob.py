@@ -31,36 +31,42 @@ class PathGlobs:
 
     def match(self, path: str, roots: Sequence[str], home: str, *, fold: bool = False) -> bool:
         """Whether the real path is covered."""
-        return any(_compiled(full, fold).match(path) for full in self._absolute(roots, home))
+        return _matcher(self.texts, tuple(roots), home, fold).match(path)
 
     def covers_part_of(self, folder: str, roots: Sequence[str], home: str) -> bool:
         """Whether something below `folder` may be covered, although the folder itself is not."""
-        for text in self.texts:
-            fixed = fixed_part(text)
-            for place in _places(fixed, roots, home):
-                if is_below(place, folder) or (fixed != text and is_below(folder, place)):
-                    return True
-        return False
-
-    def _absolute(self, roots: Sequence[str], home: str) -> list[str]:
-        found: list[str] = []
-        for text in self.texts:
-            if text.startswith("~/"):
-                found.append(_escaped(home) + text[1:])
-            elif text.startswith("/"):
-                found.append(text)
-            else:
-                found += [posixpath.join(_escaped(root), text) for root in roots]
-        return found
+        return any(
+            is_below(place, folder) or (is_open and is_below(folder, place))
+            for place, is_open in _places(self.texts, tuple(roots), home)
+        )
 
 
-def _places(fixed: str, roots: Sequence[str], home: str) -> list[str]:
-    """Where the part of a glob in front of its first pattern lies."""
-    if fixed.startswith("~"):
-        return [home + fixed[1:]]
-    if fixed.startswith("/"):
-        return [fixed]
-    return [root if fixed == "." else posixpath.join(root, fixed) for root in roots]
+@lru_cache(maxsize=2048)
+def _absolute(texts: tuple[str, ...], roots: tuple[str, ...], home: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for text in texts:
+        if text.startswith("~/"):
+            found.append(_escaped(home) + text[1:])
+        elif text.startswith("/"):
+            found.append(text)
+        else:
+            found += [posixpath.join(_escaped(root), text) for root in roots]
+    return tuple(found)
+
+
+@lru_cache(maxsize=2048)
+def _places(texts: tuple[str, ...], roots: tuple[str, ...], home: str) -> tuple[tuple[str, bool], ...]:
+    """Where the part of each glob in front of its first pattern lies, and whether a pattern follows."""
+    found: list[tuple[str, bool]] = []
+    for text in texts:
+        fixed = fixed_part(text)
+        if fixed.startswith("~"):
+            found.append((home + fixed[1:], fixed != text))
+        elif fixed.startswith("/"):
+            found.append((fixed, fixed != text))
+        else:
+            found += [(root if fixed == "." else posixpath.join(root, fixed), fixed != text) for root in roots]
+    return tuple(found)
 
 
 def read_globs(texts: Sequence[str]) -> PathGlobs:
@@ -75,17 +81,18 @@ def read_globs(texts: Sequence[str]) -> PathGlobs:
         if ".." in text.split("/"):
             raise GlobError(f"{text!r}: `..` never matches, because paths are resolved before they are compared")
         try:
-            _compiled(text, False)
+            _matcher((text,), ("/",), "/", False)
         except Exception as error:
             raise GlobError(f"{text!r} is no glob ({error})") from None
     return PathGlobs(tuple(texts))
 
 
 @lru_cache(maxsize=2048)
-def _compiled(text: str, fold: bool) -> glob.WcMatcher[str]:
+def _matcher(texts: tuple[str, ...], roots: tuple[str, ...], home: str, fold: bool) -> glob.WcMatcher[str]:
     flags = _FLAGS | (glob.IGNORECASE if fold else glob.CASE)
     # a folder named outright stands for all that is in it
-    return glob.compile([text, text.rstrip("/") + "/**"], flags=flags)
+    full = [shape for text in _absolute(texts, roots, home) for shape in (text, text.rstrip("/") + "/**")]
+    return glob.compile(full, flags=flags)
 
 
 def _escaped(text: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.shell import parse_command
-from interlock.runtime.policy.shell.model import ShellFacts
+from interlock.runtime.policy.shell.model import ShellFacts, SimpleCommand
 from interlock.runtime.policy.subject import Subject, command_subject, tool_subject
 from interlock.runtime.policy.tool import command_of, tool_kind
 
@@ -34,5 +35,14 @@ def read_call(call: Call, world: World) -> Reading:
         return Reading((tool_subject(call, world),))
     facts = parse_command(command, cwd="", home=call.home or None)
     judged = facts.commands[:_MOST_JUDGED]
-    subjects = tuple(command_subject(call, simple, world) for simple in judged)
-    return Reading(subjects, facts, command, len(facts.commands) - len(judged))
+    return Reading(tuple(_subjects(call, judged, world)), facts, command, len(facts.commands) - len(judged))
+
+
+def _subjects(call: Call, commands: Sequence[SimpleCommand], world: World) -> Iterator[Subject]:
+    """One a command; those that differ only in their place share their facts."""
+    known: dict[SimpleCommand, Subject] = {}
+    for simple in commands:
+        key = replace(simple, start=0, end=0, depth=0, text="")
+        if key not in known:
+            known[key] = command_subject(call, simple, world)
+        yield known[key] if known[key].simple is simple else known[key].elsewhere(simple)

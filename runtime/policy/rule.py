@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from interlock.runtime.policy.depth import reads_below
 from interlock.runtime.policy.path import PathFact, Use
 from interlock.runtime.policy.path_glob import PathGlobs
 from interlock.runtime.policy.pattern import Pattern, fits_strictly, fits_widely, word_test
@@ -20,6 +19,7 @@ from interlock.runtime.policy.subject import Subject
 
 Effect = Literal["allow", "ask", "deny"]
 STRENGTH = {"allow": 0, "ask": 1, "deny": 2}
+_FILE_TOOLS = frozenset(("read_file", "write_file", "edit_file"))
 SHOWS_SECRETS = frozenset(("environment", "secret"))
 """Marks of commands that only read, but show what was never in the workspace."""
 
@@ -130,12 +130,9 @@ class Rule:
             return False
         if self.commands or self.programs or self.arguments or self.hosts:
             return False
-        deep = reads_below(subject)
-        return any(
-            self.paths.covers_part_of(fact.resolved, subject.roots, subject.call.home)
-            for fact in self._used(subject)
-            if fact.resolved and ((fact.use == "write" and subject.simple is not None) or deep)
-        )
+        folders = [f for f in self._used(subject) if f.resolved and f.kind != "file"]
+        wide = [f for f in folders if subject.reads_below or _changes(f, subject)]
+        return any(self.paths.covers_part_of(f.resolved, subject.roots, subject.call.home) for f in wide)
 
     # -- narrow: allow
 
@@ -178,6 +175,8 @@ class Rule:
             return False
         if self.inside and any(f.kind == "unknown" for f in subject.paths):
             return False
+        if self.inside and subject.simple is None and not used and subject.tool != "read_artifact":
+            return False
         if self.paths is None:
             return True
         if self.use is not None and any(f.use != self.use for f in subject.paths if f.use == "write"):
@@ -188,6 +187,8 @@ class Rule:
 
     def lifts(self, subject: Subject) -> bool:
         """Whether this allow, which matches, also holds against the boundary of the workspace."""
+        if subject.tool in _FILE_TOOLS and not subject.paths:
+            return False  # which file it touches stands in a field that is not known
         if subject.objections and not self.guarded_too:
             return False
         if subject.risks & SHOWS_SECRETS and not (self.commands or self.programs):
@@ -208,6 +209,10 @@ class Rule:
             return True
         # the pattern speaks of the program and its words; where the shell then writes is not in it
         return not any(r.writes and not _is_harmless(r.target) for r in subject.simple.redirects)
+
+
+def _changes(fact: PathFact, subject: Subject) -> bool:
+    return fact.use == "write" and subject.simple is not None
 
 
 def _is_harmless(target: str | None) -> bool:

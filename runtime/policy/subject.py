@@ -9,8 +9,10 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from interlock.runtime.policy.call import Call, World
+from interlock.runtime.policy.depth import reads_below
 from interlock.runtime.policy.git_fact import git_facts
 from interlock.runtime.policy.host import hosts_of, hosts_of_input
 from interlock.runtime.policy.path import PathFact, Use, path_fact
@@ -21,8 +23,8 @@ from interlock.runtime.policy.tool import ToolKind, paths_of, tool_kind
 
 _MOST_NAMES = 200
 """Files that one pattern may stand for before it counts as not known."""
-_MOST_WORDS = 2_000
-"""Words of one command that are looked at as possible paths."""
+_MOST_WORDS = 400
+"""Words and paths of one command that are looked at; a command with more is never allowed."""
 
 
 @dataclass
@@ -47,7 +49,11 @@ class Subject:
     """Does nothing itself; what it runs is judged by itself."""
     network: bool = False
 
-    @property
+    def elsewhere(self, simple: SimpleCommand) -> Subject:
+        """The same facts for the same command at another place of the text."""
+        return replace(self, simple=simple)
+
+    @cached_property
     def program(self) -> str:
         """The program without a system folder, "" for other tools."""
         return program_name(self.simple.program) if self.simple else ""
@@ -69,6 +75,11 @@ class Subject:
     def roots(self) -> tuple[str, ...]:
         """The real paths of the workspace's roots."""
         return tuple(self.world.resolve(root).path for root in self.call.workspace)
+
+    @cached_property
+    def reads_below(self) -> bool:
+        """Whether it also works on what lies below the folders that it reads."""
+        return self.tool == "grep" if self.simple is None else reads_below(self.program, self.args)
 
     @cached_property
     def boundary(self) -> tuple[PathFact, ...]:
@@ -106,8 +117,10 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     """The facts of one simple command."""
     found = effects(simple)
     gate = is_read_only(simple)
-    paths = tuple(_shell_paths(simple, found, call, world))
+    paths = tuple(islice(_shell_paths(simple, found, call, world), _MOST_WORDS + 1))
     git, objections = git_facts(simple, gate.ok, call, world)
+    if len(paths) > _MOST_WORDS or (len(simple.argv) > _MOST_WORDS and not gate.ok):
+        objections = (*objections, f"it has more than {_MOST_WORDS} words or paths")
     flags = set(found.flags)
     facts = tuple(dict.fromkeys((*paths, *git)))
     risks = frozenset(flags | _risk_words(found, facts, gate.ok, simple.understood))

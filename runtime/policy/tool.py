@@ -6,6 +6,7 @@ Promises: an unknown tool keeps its own name and counts as one that may do anyth
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -44,6 +45,10 @@ _ALIASES = {
     "webfetch": "web_fetch", "web_search": "web_fetch", "websearch": "web_fetch", "fetch": "web_fetch",
 }  # fmt: skip
 _PATH_FIELDS = ("path", "file_path", "filePath", "absolute_path", "folder", "dir_path", "notebook_path", "directory")
+_PATCHED = re.compile(
+    r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$|^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)",
+    re.MULTILINE,
+)
 _ANYTHING = frozenset(("read", "write", "execute", "network"))
 
 
@@ -77,11 +82,22 @@ def paths_of(tool: str, arguments: Mapping[str, object], *, writes: bool) -> Ite
         for value in found if isinstance(found, list | tuple) else ():
             if isinstance(value, str):
                 yield value, use
+    for field in ("patch", "input", "diff"):
+        text = arguments.get(field)
+        if isinstance(text, str) and tool == "edit_file":
+            for path in patched(text):
+                yield path, use
     if tool == "grep" and not given:
         yield ".", "read"  # a search without a path goes through the directory it starts in
     pattern = arguments.get("pattern") if tool == "glob" else arguments.get("glob")
     if isinstance(pattern, str):
         yield posixpath.join(given[0] if given else ".", fixed_part(pattern)), "read"
+
+
+def patched(text: str) -> list[str]:
+    """The files that a patch speaks of, in either of the two usual forms."""
+    found = [next(part for part in hit if part).strip() for hit in _PATCHED.findall(text)]
+    return list(dict.fromkeys(path for path in found if path != "/dev/null"))
 
 
 def fixed_part(pattern: str) -> str:

@@ -63,7 +63,9 @@ def run() -> list[tuple[str, str, str]]:
         ("policy: decision under 200 rules, p99", f"{times[int(len(times) * 0.99)] * 1000:.3f} ms", "< 5 ms"),
     ]
     for name, command in _HOSTILE.items():
-        rows.append((f"policy: {name}", f"{min(_seconds(command, policy) for _ in range(2)) * 1000:.1f} ms", "< 100 ms"))
+        rows.append(
+            (f"policy: {name}", f"{min(_seconds(command, policy) for _ in range(2)) * 1000:.1f} ms", "< 100 ms")
+        )
     return rows
 
 

@@ -1,0 +1,50 @@
+"""One look at the machine for one decision: each thing is looked at once, and not without end.
+
+Promises: a second question has the same answer as the first, so that no part of a decision is made about another machine
+than the rest; over a cap the answer is "cannot be told", which asks. Pure but for the World behind it.
+"""
+
+from __future__ import annotations
+
+from interlock.runtime.policy.call import GitPlace, Resolved, World
+
+_MOST_PATHS = 2_000
+"""Different paths of one call; a look costs about 15 us on a warm file system."""
+_MOST_PATTERNS = 100
+_MOST_GIT = 50
+
+
+class Glance:
+    """A World that remembers."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.case_insensitive = world.case_insensitive
+        self._paths: dict[str, Resolved] = {}
+        self._patterns: dict[str, tuple[str, ...] | None] = {}
+        self._git: dict[str, GitPlace | None] = {}
+
+    def resolve(self, path: str) -> Resolved:
+        """Where an absolute path leads."""
+        seen = self._paths.get(path)
+        if seen is None:
+            if len(self._paths) >= _MOST_PATHS:
+                return Resolved(path, False, "other", error="more paths than are looked at")
+            seen = self._paths[path] = self._world.resolve(path)
+        return seen
+
+    def expand(self, pattern: str, limit: int) -> tuple[str, ...] | None:
+        """The paths that a shell's pattern stands for; `limit` is the same in all of a decision."""
+        if pattern not in self._patterns:
+            if len(self._patterns) >= _MOST_PATTERNS:
+                return None
+            self._patterns[pattern] = self._world.expand(pattern, limit)
+        return self._patterns[pattern]
+
+    def git_place(self, folder: str) -> GitPlace | None:
+        """The repository that git would work on in `folder`."""
+        if folder not in self._git:
+            if len(self._git) >= _MOST_GIT:
+                return GitPlace((), programs=("more folders than are looked at",))
+            self._git[folder] = self._world.git_place(folder)
+        return self._git[folder]
