@@ -69,7 +69,11 @@ def risks_of(call: Call, parts: Sequence[PartLike], paths: Sequence[PathFact]) -
         if fact.guard:
             found.append(f"{fact.use}s {fact.written}: {fact.guard}")
         elif not fact.inside:
-            found.append(f"{fact.use}s outside the workspace: {fact.resolved}")
+            found.append(
+                f"{fact.use}s outside the workspace: {fact.resolved}"
+                if fact.resolved
+                else f"may {fact.use} anywhere: the command does not say where"
+            )
     if any(not part.understood for part in parts):
         found.append("a part of it is known only when it runs")
     names = list(dict.fromkeys(posixpath.basename(part.program) for part in parts if part.program))

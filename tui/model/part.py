@@ -92,6 +92,8 @@ def _is_harmless(fact: Mapping[str, Any]) -> bool:
 def path_words(fact: Mapping[str, Any]) -> str:
     """One path in words: as written, where it really leads, and whether that is inside the workspace."""
     written, resolved = _text(fact.get("written")), _text(fact.get("resolved"))
+    if written == "<any>" and not resolved:
+        return "anywhere"
     words = written or resolved or "a path known only at run time"
     if resolved and resolved != written and not resolved.endswith("/" + written.lstrip("./")):
         words += f" → {resolved}"
