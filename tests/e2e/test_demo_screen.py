@@ -143,7 +143,7 @@ def test_the_demo_is_answered_to_its_end_by_keys_alone(terminal: Terminal) -> No
     ]
     assert sorted(verdicts) == ["none", "passed"]
     terminal.keys("2")
-    terminal.wait(lambda s: "mend the failing test" in s and "survey the shop" in s, "both sessions on the board")
+    terminal.wait(lambda s: "mender" in s and "surveyor" in s, "both sessions on the board")
     terminal.keys("q")
     shown = terminal.wait(lambda s: "left with 0" in s, "the shell again")
     assert "interlock show" in shown
