@@ -21,7 +21,15 @@ from pathlib import Path
 BIN = Path(sys.executable).parent / "interlock"
 SIZE = (40, 140)
 SESSIONS = int(os.environ.get("INTERLOCK_BENCH_SESSIONS", "1000"))
-BIG = int(float(os.environ.get("INTERLOCK_BENCH_BYTES", "100e6")))
+
+
+def _size(text: str) -> int:
+    """`100M` or `1G` as bytes."""
+    unit = {"K": 10**3, "M": 10**6, "G": 10**9}.get(text[-1:].upper())
+    return int(float(text[:-1]) * unit) if unit else int(text)
+
+
+BIG = _size(os.environ.get("INTERLOCK_BENCH_BYTES", "100M"))
 MINIMAL = """
 from textual.app import App
 from textual.widgets import Static
