@@ -115,17 +115,14 @@ class InterlockApp(App[int]):
     async def on_unmount(self) -> None:
         await self.store.close()
 
-    def panic(self, *renderables: Any) -> None:
-        """A fault: leave, and say it when the terminal is as it was."""
+    def _fatal_error(self) -> None:
+        # Textual's own report prints local variables, which can hold secrets
         error = self._exception
         if error is None or os.environ.get("INTERLOCK_TRACEBACK"):
-            super().panic(*renderables)
+            super()._fatal_error()
             return
-        words = f"interlock: the screen stopped: {type(error).__name__}: {error}"
-        super().panic(
-            Text(words),
-            Text("Agents and their asks go on. Set INTERLOCK_TRACEBACK=1 to see where it came from."),
-        )
+        words = f"interlock: the screen stopped: {type(error).__name__}: {error}\n"
+        self.panic(Text(words + "Agents and their asks go on. Set INTERLOCK_TRACEBACK=1 to see where it came from."))
 
     # --- what changed
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.board import SIGN_OF, SessionRow, fits, of_today
-from interlock.tui.model.inked import Inked, beside, columns, ink
+from interlock.tui.model.inked import Inked, beside, columns, fitted, ink
 from interlock.tui.model.moment import age, rough_age
 from interlock.tui.safe_text import one_line
 from interlock.tui.signs import SIGNS
@@ -79,9 +79,9 @@ def row_line(row: InboxRow, width: int, now: int, *, ascii_only: bool = False) -
     if row.kind == "group":
         return beside(ink((row.title, "bold quiet")), ink((str(row.number), "quiet")), width)
     if row.ask is not None:
-        return _ask_line(row.ask, width, now, ascii_only)
+        return fitted(_ask_line(row.ask, width, now, ascii_only), width)
     if row.session is not None:
-        return _session_line(row.session, width, now, ascii_only)
+        return fitted(_session_line(row.session, width, now, ascii_only), width)
     return ink("")
 
 

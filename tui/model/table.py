@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from interlock.tui.model.board import SIGN_OF, TITLES, SessionRow, fits, grouped
-from interlock.tui.model.inked import Inked, beside, columns, ink
+from interlock.tui.model.inked import Inked, beside, columns, fitted, ink
 from interlock.tui.model.moment import age, amount, day, money, rough_age
 from interlock.tui.safe_text import one_line, shorten_middle
 from interlock.tui.signs import SIGNS
@@ -63,7 +63,7 @@ def table_line(row: TableRow, width: int, now: int, *, ascii_only: bool = False,
     tail.append((ink(""), 1))
     room = width - 2 - sum(abs(size) for _, size in tail) - 1
     parts = _parts(s, room)
-    return columns([*cells, *parts, (ink(" "), 1), *tail])
+    return fitted(columns([*cells, *parts, (ink(" "), 1), *tail]), width)
 
 
 def _marks(s: SessionRow) -> Inked:
