@@ -25,7 +25,7 @@ def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime |
     standing = [
         pair
         for index in indexes
-        for pair in index.about(program, paths=bool(subject.paths))
+        for pair in index.about(program, paths=index.speaks_of(subject))
         if not pair[1].is_over(now)
     ]
     for effect in ("deny", "ask"):

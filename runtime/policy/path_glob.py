@@ -33,11 +33,12 @@ class PathGlobs:
         """Whether the real path is covered."""
         return _matcher(self.texts, tuple(roots), home, fold).match(path)
 
-    def covers_part_of(self, folder: str, roots: Sequence[str], home: str) -> bool:
+    def covers_part_of(self, folder: str, roots: Sequence[str], home: str, *, fold: bool = False) -> bool:
         """Whether something below `folder` may be covered, although the folder itself is not."""
+        folder = folder.lower() if fold else folder
         return any(
             is_below(place, folder) or (is_open and is_below(folder, place))
-            for place, is_open in _places(self.texts, tuple(roots), home)
+            for place, is_open in _places(self.texts, tuple(roots), home, fold)
         )
 
 
@@ -55,7 +56,7 @@ def _absolute(texts: tuple[str, ...], roots: tuple[str, ...], home: str) -> tupl
 
 
 @lru_cache(maxsize=2048)
-def _places(texts: tuple[str, ...], roots: tuple[str, ...], home: str) -> tuple[tuple[str, bool], ...]:
+def _places(texts: tuple[str, ...], roots: tuple[str, ...], home: str, fold: bool) -> tuple[tuple[str, bool], ...]:
     """Where the part of each glob in front of its first pattern lies, and whether a pattern follows."""
     found: list[tuple[str, bool]] = []
     for text in texts:
@@ -66,7 +67,7 @@ def _places(texts: tuple[str, ...], roots: tuple[str, ...], home: str) -> tuple[
             found.append((fixed, fixed != text))
         else:
             found += [(root if fixed == "." else posixpath.join(root, fixed), fixed != text) for root in roots]
-    return tuple(found)
+    return tuple((place.lower(), is_open) for place, is_open in found) if fold else tuple(found)
 
 
 def read_globs(texts: Sequence[str]) -> PathGlobs:

@@ -132,7 +132,8 @@ class Rule:
             return False
         folders = [f for f in self._used(subject) if f.resolved and f.kind != "file"]
         wide = [f for f in folders if subject.reads_below or _changes(f, subject)]
-        return any(self.paths.covers_part_of(f.resolved, subject.roots, subject.call.home) for f in wide)
+        roots, home, fold = subject.roots, subject.call.home, subject.world.case_insensitive
+        return any(self.paths.covers_part_of(f.resolved, roots, home, fold=fold) for f in wide)
 
     # -- narrow: allow
 

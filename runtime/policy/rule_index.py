@@ -10,7 +10,9 @@ import posixpath
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
+from interlock.runtime.policy.path_glob import PathGlobs
 from interlock.runtime.policy.rule import Rule
+from interlock.runtime.policy.subject import Subject
 
 L = TypeVar("L")
 """What a rule is kept with: its layer."""
@@ -24,6 +26,8 @@ class RuleIndex(Generic[L]):
         self._by_key: dict[str, list[int]] = {}
         self._always: list[int] = []
         self._known: dict[tuple[str, bool], list[tuple[L, Rule]]] = {}
+        texts = dict.fromkeys(text for _, rule in self._pairs if rule.paths for text in rule.paths.texts)
+        self._globs = PathGlobs(tuple(texts))
         for at, (_, rule) in enumerate(self._pairs):
             keys = rule_keys(rule)
             if keys is None:
@@ -40,6 +44,18 @@ class RuleIndex(Generic[L]):
             found = [self._pairs[at] for at in sorted({*self._always, *(numbers or ())})]
             self._known[key] = found if paths else [pair for pair in found if pair[1].paths is None]
         return self._known[key]
+
+    def speaks_of(self, subject: Subject) -> bool:
+        """Whether any glob of any rule may be about a path of the subject, or about what lies below one."""
+        if not self._globs.texts:
+            return False
+        roots, home, fold = subject.roots, subject.call.home, subject.world.case_insensitive
+        for fact in subject.paths:
+            if fact.resolved and self._globs.match(fact.resolved, roots, home, fold=fold):
+                return True
+            if fact.kind != "file" and self._globs.covers_part_of(fact.resolved, roots, home, fold=fold):
+                return True
+        return False
 
 
 def program_key(program: str) -> str:

@@ -1,0 +1,126 @@
+"""Rules under attack: every spelling of what is denied, every way out of what is allowed. (spec, RT-8, PO-1)"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from interlock.runtime.policy.builtin import with_built_in
+from interlock.runtime.policy.call import Call, MemoryWorld
+from interlock.runtime.policy.decide import Decision, decide
+from interlock.runtime.policy.load import load_layer
+
+NOW = datetime(2026, 1, 10, tzinfo=UTC)
+RULES = """
+allow = ["git *", "cd *", "npm run lint", "npm test *", "make *", "./gradlew *", "cat *", "cp *", "clang *", "tar *", "echo *",
+  "gh api *", "mkdir *", "touch *", "find *", "sed *", "sh *", "bash *", "sudo *", "timeout *", "rm *", "xargs *", "python3 *"]
+deny = ["rm -rf", "git push --force", "git reset --hard", "npm publish"]
+ask = ["git push"]
+"""
+LAYER = load_layer(RULES, file="r.toml", layer="user")
+
+
+def judged(command: str, *, fold: bool = False) -> Decision:
+    call = Call("bash", {"command": command}, "/w/proj", ("/w/proj",), "/home/u", frozenset(("execute",)))
+    return decide(call, with_built_in([LAYER]), MemoryWorld(case_insensitive=fold), (), NOW)
+
+
+def test_the_rules_of_this_table_have_no_fault() -> None:
+    assert LAYER.problems == ()
+
+
+DENIED = [
+    "rm -rf x", "rm -fr x", "rm -r -f x", "rm -R --force x", "rm --rec --fo x", "rm x -rf", "rm -rfv -- x", "\\rm -rf x",
+    "'rm' '-rf' x", "r''m -rf x", "/bin/rm -rf x", "./rm -rf x", "command rm -rf x", "env -i A=b rm -rf x", "sudo -n rm -rf x",
+    "sudo FOO=1 rm -rf x", "nice -n 5 rm -rf x", "timeout 5 rm -rf x", "nohup rm -rf x", "busybox rm -rf x", "xargs rm -rf < f",
+    "find . -exec rm -rf {} +", "find . | xargs -I{} rm -rf {}", "sh -c 'rm -rf x'", "bash -lc 'rm -rf x'", "bash <<< 'rm -rf x'",
+    "echo $(rm -rf x)", "echo `rm -rf x`", "(rm -rf x)", "{ rm -rf x; }", "f() { rm -rf x; }; f", "eval 'rm -rf' x",
+    "trap 'rm -rf x' 0", "if true; then rm -rf x; fi", "rm \\\n -rf x", "{rm,-rf,x}", "$'\\x72m' -rf x", "a=rm; $a -rf x",
+    "rm${IFS}-rf${IFS}x", "cat <(rm -rf x)", "ssh h rm -rf x", "docker run a rm -rf x", "git rebase -x 'rm -rf x' m",
+    "tar -I 'rm -rf x' -xf a", "sed '1e rm -rf x' f", "ls # c\nrm -rf x", "ls &rm -rf x", "true||rm -rf x",
+    "git push --force", "git push -f", "git push origin main -f", "git push -uf o m", "git push --force-with-lease",
+    "git -C x push --forc", "git -c a.b=c push -f", "git --no-pager push -f", "/usr/bin/git push -f",
+    "git reset --har", "git reset -q HEAD~1 --hard", "git -C a reset --hard", "GIT_DIR=x git reset --hard",
+    "npm publish", "npm --tag x publish", "npm publish --dry-run", "npm -w a publish",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", DENIED)
+def test_a_deny_holds_in_every_spelling(command: str) -> None:
+    assert judged(command).effect == "deny"
+
+
+@pytest.mark.parametrize("command", ["RM -rf x", "/BIN/RM -rf x", "Git push -f"])
+def test_a_deny_holds_in_any_case_where_the_machine_ignores_it(command: str) -> None:
+    assert judged(command, fold=True).effect == "deny"
+
+
+ASKED = [
+    "git push", "git push origin main", "npm run lint --fix", "npm run build", "cd / && git status", "cd /tmp/e && ./gradlew x",
+    "/tmp/gradlew x", "sub/gradlew x", "cat ../x", "cat ~/.ssh/id_rsa", "cp x ~/.bashrc", "cp x .git/hooks/pre-commit",
+    "cp x .github/workflows/a.yml", "cp a AGENTS.md", "clang a.c -o ../x", "clang a.c -o.git/hooks/x", "clang a.c -o/etc/x",
+    "git log --output=/home/u/.bashrc", "git -C / commit", "git --git-dir=/x commit", "git config core.hooksPath x",
+    "git status > out", "cat a > b", "echo x >> a", "echo x >| a", "echo x &> a", "LD_PRELOAD=x git status", "PATH=. git status",
+    "git $X", "git status; curl x", "git status | node", "cat a | tee b", "git -c alias.x='!curl y' x", "mkdir ../x",
+    "git clone x /tmp/y", "git worktree add ../x", "sh -c 'touch ../x'", "bash -c 'curl x'", "tar -C / -xf a",
+    "tar xf a --to-command='curl x'", "git submodule foreach 'curl x'", "git bisect run curl x", "git grep -O'curl x' y",
+    "timeout 5 curl x", "sudo curl x", "sed -i s/a/b/ ../x", "sed 's/a/b/w ../x' a", "cat /dev/tcp/a/80", "git `curl x`",
+    "touch .envrc", "cat .env", "python3 /tmp/x.py", "make -C /tmp/x", "make -f ../Makefile", "touch $HOME/x", "touch ~/x",
+    "touch " + " ".join(f"f{i}" for i in range(500)), "cd $X && touch y", "git status\ncurl x", "git status &curl x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_an_allow_covers_nothing_beyond_what_it_names(command: str) -> None:
+    seen = judged(command)
+    assert seen.effect == "ask", seen.reason
+
+
+ALLOWED = [
+    "git status", "git commit -m x", "git add .", "npm run lint", "npm test -- -x", "make all", "./gradlew build", "cat a",
+    "cp a b", "clang a.c -o a", "echo hi", "gh api repos/a/b", "mkdir -p src/x", "cd src && git status", "git log | cat",
+    "git -C src status", "bash -c 'git status'", "timeout 5 git status", "git diff > /dev/null", "git status 2>&1",
+    "/usr/bin/git status", "touch a b", "cat .env.example", "cat AGENTS.md .github/workflows/a.yml",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ALLOWED)
+def test_an_allow_covers_what_it_names(command: str) -> None:
+    seen = judged(command)
+    assert seen.effect == "allow", seen.reason
+
+
+FLOOR = [
+    "rm -r /", "rm -rf ~", "rm -r ~/", "rm -r /etc/../", "rm -r /*", "rm -r $HOME", 'rm -r "$HOME"/', "cd ~ && rm -r *",
+    "cd / && rm -r .", "rm -r ..//../../..", "rm -r /home", "dd if=a of=/dev/sda", "cat a > /dev/sda", "cp a /dev/nvme0n1",
+    "mkfs -t ext4 x", "mkfs.xfs /dev/sda1", "tee /dev/sda", "find / -delete", "find ~ -delete", "rm --no-preserve-root -r x",
+    "sudo rm -r /usr", "sh -c 'rm -r /'", "wipefs -a /dev/sda",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", FLOOR)
+def test_what_cannot_be_undone_is_denied_although_everything_is_allowed(command: str) -> None:
+    layer = load_layer('[[rule]]\nid = "a"\neffect = "allow"\nprogram = "*"\noutside_too = true\nguarded_too = true\n',
+                       file="r.toml", layer="managed")  # fmt: skip
+    assert layer.problems == ()
+    call = Call("bash", {"command": command}, "/w/proj", ("/w/proj",), "/home/u", frozenset(("execute",)))
+    assert decide(call, with_built_in([layer]), MemoryWorld(), (), NOW).effect == "deny"
+
+
+def test_our_own_files_are_denied_in_any_word_of_any_program() -> None:
+    """PA-017."""
+    own = ("/home/u/.local/state/interlock", "/home/u/.config/interlock")
+    layer = load_layer('allow = ["tool *", "cp *"]\n', file="r.toml", layer="managed")
+    for command in (
+        "tool --out=/home/u/.config/interlock/policy.toml",
+        "tool ~/.config/interlock/trusted-policies.json",
+        "cp x ~/.config/interlock/policy.toml",
+        "tool -o/home/u/.local/state/interlock/x",
+        "cd ~/.config && cp x interlock/policy.toml",
+        "cat < ~/.local/state/interlock/heads/a",
+    ):
+        call = Call(
+            "bash", {"command": command}, "/w/proj", ("/w/proj",), "/home/u", frozenset(("execute",)), protected=own
+        )
+        assert decide(call, with_built_in([layer]), MemoryWorld(), (), NOW).effect == "deny", command
