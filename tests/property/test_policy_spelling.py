@@ -27,8 +27,10 @@ inside = true
 """
 LAYER = load_layer(RULES, file="r.toml", layer="user")
 COMMANDS = [
-    ["ls", "-la", "src"], ["rm", "-rf", "x"], ["rm", "-r", "--force", "x"], ["git", "reset", "--hard"], ["git", "commit", "-m", "x"],
-    ["npm", "run", "lint"], ["npm", "test"], ["touch", "a"], ["touch", "../a"], ["cat", "/etc/passwd"], ["cat", "a"], ["curl", "x"],
+    ["ls", "-la", "src"], ["rm", "-rf", "x"],
+    ["rm", "-r", "--force", "x"], ["git", "reset", "--hard"], ["git", "commit", "-m", "x"],
+    ["npm", "run", "lint"], ["npm", "test"],
+    ["touch", "a"], ["touch", "../a"], ["cat", "/etc/passwd"], ["cat", "a"], ["curl", "x"],
     ["git", "status"], ["sort", "-o", "a", "b"], ["find", ".", "-delete"], ["cp", "a", ".git/hooks/x"],
 ]  # fmt: skip
 commands = st.sampled_from(COMMANDS)
