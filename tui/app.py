@@ -24,7 +24,6 @@ from interlock.tui import commands
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.guard import GUARD_SECONDS
 from interlock.tui.model.header import title
-from interlock.tui.model.reply import ReplyFilter
 from interlock.tui.palette import CommandProvider
 from interlock.tui.screens.board import BoardScreen
 from interlock.tui.screens.frame import FrameScreen
@@ -34,6 +33,7 @@ from interlock.tui.screens.overlay import Overlay
 from interlock.tui.screens.rules import RulesScreen
 from interlock.tui.signs import wants_ascii
 from interlock.tui.store import Store
+from interlock.tui.terminal import driver_class
 from interlock.tui.themes import DEFAULT, shipped, variable_defaults
 from interlock.tui.widgets.key_footer import KeyFooter
 
@@ -67,13 +67,12 @@ class InterlockApp(App[int]):
         now: Callable[[], int] | None = None,
         theme: str = DEFAULT,
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=driver_class())
         self.guard_seconds, self.rings, self.clock = guard, bell, clock
         self.key_changes = commands.keymap(keys or {})
         self.ascii_only = wants_ascii(os.environ)
         self._first_session = session
         self._wanted_theme = theme
-        self._replies = ReplyFilter()
         self._known_asks: set[str] | None = None
         self._started = asyncio.Event()
         self.last_word: tuple[str, str] = ("", "")
@@ -229,10 +228,6 @@ class InterlockApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Every event of the terminal comes by here first."""
         if isinstance(event, events.Key) and not event.is_forwarded:
-            if self._replies.swallows(event.key, event.character, self.clock()):
-                event.stop()
-                self._disturb()
-                return
             if isinstance(self.screen, InboxScreen) and self.screen.is_mounted:
                 self.screen.note_key(event)
         elif isinstance(event, events.Paste | events.AppFocus):
@@ -265,6 +260,7 @@ def open_screen(session: str | None = None, **options: Any) -> int:
     if why:
         print(f"interlock: {why}", file=sys.stderr)
         return 2
+    options.setdefault("bell", os.environ.get("INTERLOCK_BELL", "1") != "0")
     app = InterlockApp(session=session, **options)
     return _run(app)
 

@@ -43,7 +43,7 @@ class Ask:
     sandbox: Mapping[str, Any] | None = None
     choices: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
-    """What a standing permission made from this ask would cover, in the host's words."""
+    """What a standing permission made from this ask would cover, in the host's words; the first is the one that is made."""
     expires_at: int = 0
     supersedes: str = ""
     diff_path: str = ""

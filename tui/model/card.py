@@ -271,7 +271,7 @@ def facts(ask: Ask, width: int) -> list[Fact]:
     if ask.agent_reason:
         rows.append(("agent says", ink((f"“{ask.agent_reason}”", ""), ("  (the agent's words)", "quiet"))))
     if ask.covers and "allow.session" in ask.choices:
-        rows.append(("s covers", ink(("; ".join(ask.covers), ""))))
+        rows.append(("s covers", ink((ask.covers[0], ""))))
     allowed, denied = ask.before
     said = f"you allowed {ask.tool} {count(allowed, 'time')} in this session, denied {denied}"
     rows.append(

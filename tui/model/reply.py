@@ -1,77 +1,64 @@
-"""Replies of the terminal that arrive in the shape of keys (BC-059).
+"""Replies of the terminal, taken out of the input before it is read as keys (BC-059).
 
-A terminal answers queries with escape sequences; those that come late, split, or unknown to the input parser are handed
-on letter by letter, and some of these letters answer asks.
-Promises: after the beginning of a sequence nothing is a key until the sequence ends or pauses; what a person types
-without such a beginning always passes. Pure: the time is passed in.
+A terminal answers queries with escape sequences; those that the input parser does not know, or that come in two reads,
+would be handed on letter by letter, and some of these letters answer asks.
+Promises: a reply is taken out whole, also when it is split; keys, mouse, paste and what Textual itself asks for pass
+unchanged; Esc alone passes at once. Pure: the time is passed in.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
 
-PAUSE_SECONDS = 1.5
-"""A sequence that is not continued for so long is over."""
-BURST_SECONDS = 0.02
-"""Two keys nearer than this were not typed one after the other."""
-_STARTS = {"[": "csi", "]": "osc", "P": "string", "_": "string", "^": "string", "X": "string", "O": "ss3"}
-_NAMES = {
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "underscore": "_",
-    "circumflex_accent": "^",
-    "backslash": "\\",
-}
-
-Kind = Literal["", "csi", "osc", "string", "ss3"]
+HOLD_SECONDS = 2.0
+"""How long half a sequence waits for its other half."""
+LONGEST = 65_536
+"""Characters of one reply; what goes on longer is none."""
+_PASTE_START, _PASTE_END = "\x1b[200~", "\x1b[201~"
+_PASTE = re.compile(re.escape(_PASTE_START) + r".*?(?:" + re.escape(_PASTE_END) + r"|\Z)", re.DOTALL)
+_STRING = r"\x1b[\]P_^X](?:[^\x07\x1b]|\x1b(?!\\))*(?:\x07|\x1b\\)"
+# device attributes, status and colour-scheme reports, kitty's flags; mode reports (`$y`) are Textual's own
+_REPORT = r"\x1b\[[?>=][0-9;:]*[a-xzA-Z]|\x1b\[[0-9;]*[nc]"
+_REPLY = re.compile(f"{_STRING}|{_REPORT}")
+_HALF_CSI = re.compile(r"\x1b\[[0-9;:?>=<$ ]*\Z")
+_HALF_STRING = re.compile(r"\x1b[\]P_^X](?:[^\x07\x1b]|\x1b(?!\\))*\Z")
 
 
 @dataclass(slots=True)
-class ReplyFilter:
-    """Sees every key in order; `swallows` says which of them are none."""
+class ReplyStripper:
+    """Give it everything that is read from the terminal, in order."""
 
-    _kind: str = ""
-    _at: float = float("-inf")
-    _caret: bool = False
-    """The last key stood for an escape character that the parser could not place."""
+    _held: str = ""
+    _held_at: float = 0.0
+    _in_paste: bool = False
 
-    def swallows(self, key: str, character: str | None, now: float) -> bool:
-        """Whether this key belongs to a reply."""
-        near = now - self._at
-        if self._kind and near > PAUSE_SECONDS:
-            self._kind = ""
-        caret, self._caret = self._caret and near < BURST_SECONDS, False
-        self._at = now
-        letter = _letter(key, character)
-        if self._kind and self._goes_on(key, letter):
-            return True
-        if key.startswith("alt+") and letter in _STARTS:
-            self._kind = _STARTS[letter]
-            return True
-        if caret and letter in _STARTS:
-            self._kind = _STARTS[letter]
-            return True
-        self._caret = key == "circumflex_accent"
-        return False
+    def strip(self, data: str, now: float) -> str:
+        """What of this read is for the parser."""
+        if self._held and now - self._held_at > HOLD_SECONDS:
+            self._held = ""
+        held, self._held = self._held, ""
+        text = held + data
+        if self._in_paste:
+            end = text.find(_PASTE_END)
+            if end < 0:
+                return text
+            self._in_paste = False
+            cut = end + len(_PASTE_END)
+            return text[:cut] + self._outside(text[cut:], now)
+        return self._outside(text, now)
 
-    def _goes_on(self, key: str, letter: str) -> bool:
-        if key == "escape" or (key.startswith("alt+") and letter in _STARTS):
-            # another sequence begins, or a person wants out; Esc itself never answers
-            self._kind = ""
-            return False
-        if self._kind == "ss3":
-            self._kind = ""
-        elif self._kind == "csi":
-            if not letter or not " " <= letter <= "?":
-                self._kind = ""
-        elif key in ("ctrl+g", "alt+backslash") or (key.startswith("alt+") and letter == "\\"):
-            self._kind = ""
-        return True
-
-
-def _letter(key: str, character: str | None) -> str:
-    if character and len(character) == 1 and character != "\x1b":
-        return character
-    name = key.removeprefix("alt+").removeprefix("shift+")
-    return _NAMES.get(name, name if len(name) == 1 else "")
+    def _outside(self, text: str, now: float) -> str:
+        pieces, at = [], 0
+        for paste in _PASTE.finditer(text):
+            pieces += [_REPLY.sub("", text[at : paste.start()]), paste.group()]
+            at = paste.end()
+            self._in_paste = not paste.group().endswith(_PASTE_END)
+        if self._in_paste:
+            return "".join(pieces)
+        rest = _REPLY.sub("", text[at:])
+        half = _HALF_CSI.search(rest) or _HALF_STRING.search(rest)
+        if half is not None and len(half.group()) <= LONGEST:
+            self._held, self._held_at = half.group(), now
+            rest = rest[: half.start()]
+        return "".join([*pieces, rest])

@@ -198,7 +198,7 @@ class AskCard(Widget):
         if ask is None:
             return
         lines = []
-        if ask.is_open:
+        if ask.is_open and not self.is_writing:
             lock = self.locked_because
             keys = {choice.command: self._key(choice.command) for choice in offered(ask)}
             armed = frozenset(c for c in keys if self._guard.is_armed(self._clock(), self._raw_key(c)))

@@ -256,3 +256,39 @@ async def test_quitting_asks_first_when_asks_wait(host, live) -> None:
         assert person.app.is_running
         await person.press("q", "y")
         assert person.app.return_value == 0
+
+
+async def test_replies_of_the_terminal_are_no_keys_even_when_split(host, live) -> None:
+    """BC-059: the bytes go through the parser that reads the terminal; a pause lets it give up on half a sequence."""
+    from interlock.tui.terminal import ReplyFreeParser
+
+    one = await host()
+    one.ask("npm test")
+    async with live() as person:
+        await person.arm()
+        parser = ReplyFreeParser()
+        screen, focused, key = person.app.screen, person.app.focused, person.app.screen.list.key
+        chunks = (
+            "\x1b[?62;4;22c",
+            "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\",
+            "\x1b[?997;1n",
+            "\x1bP>|tmux 3.5a\x1b\\",
+            "\x1b[",
+            "1;1R",
+            "\x1b[200~y\na\n\x1b[201~",
+        )
+        for chunk in chunks:
+            messages = list(parser.feed(chunk))
+            for _ in range(30):
+                await person.pilot.pause(0.01)
+                messages += list(parser.tick())
+            for message in messages:
+                person.app.post_message(message)
+            person.clock.seconds += 0.6
+            await person.rest()
+        assert one.answers() == []
+        assert person.app.is_running
+        assert (person.app.screen, person.app.focused, person.app.screen.list.key) == (screen, focused, key)
+        await person.arm()
+        await person.press("a")
+        await person.until(lambda: one.answers())

@@ -284,4 +284,3 @@ async def test_a_large_session_shows_its_end_first(live, places: Path) -> None:
         await person.press("g")
         await person.until(lambda: "mend the shop" in person.text)
         assert any(partial)
-
