@@ -21,9 +21,13 @@ def test_every_command_of_the_readme_exists() -> None:
     import re
 
     readme = (ROOT / "README.md").read_text()
-    named = {word for word in re.findall(r"`(?:interlock )?([a-z]+)(?: [^`]*)?`", readme)}
+    named = set(re.findall(r"`(?:interlock )?([a-z]+)(?: [^`]*)?`", readme))
     listed = subprocess.run(
-        [sys.executable, "-m", "interlock.runtime.cli", "--help"], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-m", "interlock.runtime.cli", "--help"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     ).stdout
     commands = set(re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE))
     assert {"demo", "asks", "answer", "call", "sessions", "show", "replay", "verify", "schema"} <= commands & named
@@ -33,7 +37,11 @@ def test_the_published_schema_names_every_event() -> None:
     from interlock.runtime.events.union import EVENT_CLASSES
 
     made = subprocess.run(
-        [sys.executable, "-m", "interlock.runtime.cli", "schema"], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-m", "interlock.runtime.cli", "schema"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     ).stdout
     text = json.dumps(json.loads(made))
     assert [name for name in EVENT_CLASSES if f'"{name}"' not in text] == []
