@@ -1,7 +1,8 @@
 """One call, as `interlock policy check` takes it, and the answer as it gives it.
 
 Promises: a call is `{"tool", "input" | "command" | "path", "cwd", "workspace", "home"}`, or has its tool and input under
-`call`; without a workspace its directory is the workspace. Raises ValueError for what is no call.
+`call`; without a workspace its directory is the workspace; a very long command may be given as `command_python`, an
+expression of texts, `+` and `*`. Raises ValueError for what is no call.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from interlock.runtime.cli.text_expression import text_of
 from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.decide import Decision, Part, decide
 from interlock.runtime.policy.tool import tool_kind
@@ -55,6 +57,9 @@ def call_of(given: Mapping[str, Any]) -> Call:
     if not tool or not isinstance(arguments, Mapping) or not arguments:
         raise ValueError("a call has a 'tool' and an 'input', a 'command' or a 'path'")
     kind = tool_kind(tool)
+    if isinstance(expression := arguments.get("command_python"), str) and "command" not in arguments:
+        rest = {key: value for key, value in arguments.items() if key != "command_python"}
+        arguments = {**rest, "command": text_of(expression)}
     if kind.name == "bash" and not isinstance(arguments.get("command", arguments.get("cmd")), str | list):
         raise ValueError("a call of a shell has a 'command'")
     return Call(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from interlock.runtime.cli.fault import CommandFault
+from interlock.runtime.cli.policy_grants import grants
 
 if TYPE_CHECKING:
     from interlock.runtime.policy.layer import Mode, Policy
@@ -223,4 +224,11 @@ def _row(row: dict[str, Any]) -> str:
     return "  ".join(str(row[key]) for key in ("layer", "effect", "id", "place", "state", "reason") if row[key])
 
 
-_COMMANDS = {"check": check, "explain": explain, "test": try_tables, "list": list_rules, "trust": trust}
+_COMMANDS = {
+    "check": check,
+    "explain": explain,
+    "test": try_tables,
+    "list": list_rules,
+    "trust": trust,
+    "grants": grants,
+}
