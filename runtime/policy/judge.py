@@ -66,6 +66,8 @@ def _default(subject: Subject, stopped: Rule | None) -> Verdict:
             return Verdict("ask", *told)
     if stopped:
         return Verdict("ask", f"rule {stopped.id} does not cover where it writes", "path boundary", "redirect")
+    if any(fact.kind == "unknown" for fact in subject.paths) and not subject.why_not:
+        return Verdict("ask", "which files it touches is known only at run time", "path boundary", "unknown-path")
     if subject.simple is not None:
         return Verdict("ask", subject.why_not or "no rule allows it", "built-in", "shell-asks")
     return Verdict("ask", subject.why_not or "no rule allows it", "built-in", "else-asks")

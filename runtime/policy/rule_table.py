@@ -76,10 +76,19 @@ def read_short_rule(item: object, effect: Any, *, file: str, line: int) -> Rule:
     if not isinstance(item, str):
         raise RuleError('a pattern is a text, as "git commit *"')
     pattern = _pattern(item)
-    return Rule(f"{effect} {item}", effect, tools=("bash",), commands=(pattern,), file=file, line=line, text=item)
+    rule = Rule(f"{effect} {item}", effect, tools=("bash",), commands=(pattern,), file=file, line=line, text=item)
+    _check_program(rule)
+    return rule
+
+
+def _check_program(rule: Rule) -> None:
+    for pattern in rule.commands if rule.effect == "allow" else ():
+        if not pattern.program.strip("*?"):
+            raise RuleError(f"{pattern.text!r} would allow every program; name one", pattern.text)
 
 
 def _check_sense(table: Mapping[str, Any], rule: Rule) -> None:
+    _check_program(rule)
     if rule.effect != "allow" and (wrong := [key for key in _ALLOW_ONLY if key in table]):
         raise RuleError(f"{wrong[0]!r} belongs to an allow alone")
     if rule.effect != "ask" and rule.wait_seconds is not None:

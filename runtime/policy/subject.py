@@ -15,6 +15,7 @@ from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.depth import reads_below
 from interlock.runtime.policy.git_fact import git_facts
 from interlock.runtime.policy.host import hosts_of, hosts_of_input
+from interlock.runtime.policy.option_path import option_paths
 from interlock.runtime.policy.path import PathFact, Use, path_fact
 from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper
 from interlock.runtime.policy.shell.classify import program_name
@@ -147,7 +148,8 @@ def _only_wraps(simple: SimpleCommand, reads: bool) -> bool:
 
 def _shell_paths(simple: SimpleCommand, found: Effects, call: Call, world: World) -> Iterator[PathFact]:
     patterns = {simple.argv[i] for i in simple.globs}
-    uses: tuple[tuple[tuple[str, ...], Use], ...] = ((found.reads, "read"), (found.writes, "write"))
+    told = (*found.reads, *option_paths(simple))
+    uses: tuple[tuple[tuple[str, ...], Use], ...] = ((tuple(dict.fromkeys(told)), "read"), (found.writes, "write"))
     for texts, use in uses:
         for text in texts:
             if text in patterns:
@@ -165,7 +167,9 @@ def _expanded(text: str, use: Use, simple: SimpleCommand, call: Call, world: Wor
     yield whole
     if whole.kind == "unknown" or not whole.inside:
         return
-    names = world.expand(posixpath.join(call.cwd, simple.cwd or "", text), _MOST_NAMES)
+    # a pattern for hidden names also stands for `..` in some shells
+    hidden = any(part.startswith(".") and part.strip(".") and set(part) & set("*?[") for part in text.split("/"))
+    names = None if hidden else world.expand(posixpath.join(call.cwd, simple.cwd or "", text), _MOST_NAMES)
     if names is None:
         yield PathFact(text, "", False, use, "unknown")
         return

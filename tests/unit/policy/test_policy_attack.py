@@ -91,6 +91,35 @@ def test_an_allow_covers_what_it_names(command: str) -> None:
     assert seen.effect == "allow", seen.reason
 
 
+READS = load_layer('[[rule]]\nid = "r"\neffect = "allow"\nread_only = true\ninside = true\n', file="r", layer="user")
+LEADS_OUT = [
+    "cat ../x", "cat .*/x", "cat .?/x", "cat src/.*/../x", "cat .*", "cat ~root/x", "cat ~+/../x", "cat ~",
+    "cat $HOME/x", "cat $PWD/../x",
+    "cat {a,../b}", "cat a b ../c", "cat<../x", "cd .. && cat x", "cd src && cat ../../a", "cd $X && ls", "cd - && ls",
+    "ls -R ..",
+    "file -f /etc/list", "date -r ../x", "du -X ../x .", "tree --fromfile ../x", "jq -f ../x a", "jq --slurpfile a /etc/x . b",
+    "rg -f ../x a", "rg --ignore-file=/etc/x a", "grep -f /etc/x a", "grep --exclude-from=../x a b", "sort -T /etc a",
+    "diff --from-file=/etc/x a", "wc --files0-from=/etc/x", "git diff --no-index /etc/x a", "git -C .. log", "git log -- ../x",
+    "find .. -name x", "cat //etc/passwd", "cat /w/proj/../x", "cat /w/projx/a", "env", "printenv", "cat /proc/self/environ",
+    "cat .env", "cat .env.local", "cat sub/.npmrc", "cat id_rsa", "cat /dev/fd/3", "cat /dev/tcp/a/80", "ls <(cat ../x)",
+]  # fmt: skip
+STAYS_IN = [
+    "cat a", "ls *.py", "cat src/*/a", "cd src && cat ../a", "cat ./src/../a", "cat /w/proj/a", "cat /w//proj/a",
+    "grep -rn '/api/v1' src", "grep -e /api/v1 src", "cut -d/ -f1 a", "sort -t / a", "awk -F/ '{print $1}' a", 
+    "rg -g '/src/**' x",
+    "sed -n '/a/p' f", "find . -path './x/*'", "git log --since=/x", "cat '~root/x'", "cat '$HOME/x'", "cat .gitignore",
+    "head -5 a | tail -2", "cat .env.example", "cat AGENTS.md .vscode/settings.json .git/config",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("commands", "wanted"), [(LEADS_OUT, "ask"), (STAYS_IN, "allow")])
+def test_only_what_stays_in_the_workspace_is_read_without_a_question(commands: list[str], wanted: str) -> None:
+    for command in commands:
+        call = Call("bash", {"command": command}, "/w/proj", ("/w/proj",), "/home/u", frozenset(("execute",)))
+        seen = decide(call, with_built_in([READS]), MemoryWorld(), (), NOW)
+        assert seen.effect == wanted, (command, seen.reason)
+
+
 FLOOR = [
     "rm -r /", "rm -rf ~", "rm -r ~/", "rm -r /etc/../", "rm -r /*", "rm -r $HOME", 'rm -r "$HOME"/', "cd ~ && rm -r *",
     "cd / && rm -r .", "rm -r ..//../../..", "rm -r /home", "dd if=a of=/dev/sda", "cat a > /dev/sda", "cp a /dev/nvme0n1",

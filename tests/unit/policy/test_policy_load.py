@@ -87,6 +87,14 @@ def test_an_allow_of_everything_is_refused() -> None:
     assert judged(layer, "touch x").effect == "ask"
 
 
+@pytest.mark.parametrize("pattern", ["*", "* *", "?", "** --version"])
+def test_a_pattern_for_every_program_is_no_allow(pattern: str) -> None:
+    layer = load(f'allow = ["{pattern}"]\n')
+    assert "would allow every program" in layer.problems[0].what
+    assert judged(layer, "touch").effect == "ask"
+    assert load(f'deny = ["{pattern}"]\n').problems == ()
+
+
 def test_an_unknown_table_and_an_unknown_key_are_told() -> None:
     layer = load('bogus = 1\n[rules]\nx = 1\n[[rule]]\nid = "a"\neffect = "deny"\ncommand = "touch"\n')
     assert [(p.line, p.what) for p in layer.problems] == [(1, "unknown key 'bogus'"), (2, "unknown table [rules]")]
