@@ -105,9 +105,9 @@ LEADS_OUT = [
 ]  # fmt: skip
 STAYS_IN = [
     "cat a", "ls *.py", "cat src/*/a", "cd src && cat ../a", "cat ./src/../a", "cat /w/proj/a", "cat /w//proj/a",
-    "grep -rn '/api/v1' src", "grep -e /api/v1 src", "cut -d/ -f1 a", "sort -t / a", "awk -F/ '{print $1}' a", 
+    "grep -rn '/api/v1' src", "grep -e /api/v1 src", "cut -d/ -f1 a", "sort -t / a", "awk -F/ '{print $1}' a",
     "rg -g '/src/**' x",
-    "sed -n '/a/p' f", "find . -path './x/*'", "git log --since=/x", "cat '~root/x'", "cat '$HOME/x'", "cat .gitignore",
+    "sed -n '/a/p' f", "find . -path './x/*'", "git log --since=/x", "cat '~root/x'", "cat .gitignore",
     "head -5 a | tail -2", "cat .env.example", "cat AGENTS.md .vscode/settings.json .git/config",
 ]  # fmt: skip
 
