@@ -219,9 +219,9 @@ class InterlockApp(App[int]):
         if not waiting:
             self.exit(0)
             return
-        from interlock.tui.screens.quit import QuitScreen
+        from interlock.tui.screens.quit import LEAVING, QuitScreen
 
-        self.push_screen(QuitScreen(waiting), lambda leave: self.exit(0) if leave else None)
+        self.push_screen(QuitScreen(waiting, self._leaving or LEAVING), lambda leave: self.exit(0) if leave else None)
 
     # --- keys that are none
 

@@ -193,7 +193,7 @@ def _on_screen() -> int:
         )
         try:
             ready = _ready(host, Path(log.name))
-            code = show_screen()
+            code = show_screen(leaving=("The demo's agents end when you leave;", "their record stays."))
         finally:
             _stop(host)
     _farewell(ready)

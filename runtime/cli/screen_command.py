@@ -29,11 +29,13 @@ def register(app: typer.Typer) -> None:
             raise typer.Exit(show_screen(session))
 
 
-def show_screen(session: str | None = None) -> int:
+def show_screen(session: str | None = None, *, leaving: tuple[str, ...] = ()) -> int:
     """Open the screen, on one session at once if it is named; returns the exit code of the process.
+
+    `leaving`: lines that say what becomes of waiting agents when the person leaves, if not the usual.
 
     The one place where the runtime's side knows the screen.
     """
     from interlock.tui.app import open_screen
 
-    return open_screen(session=session)
+    return open_screen(session=session, leaving=leaving)

@@ -13,6 +13,12 @@ from interlock.tui.screens.overlay import Overlay
 from interlock.tui.widgets.inked_lines import InkedLines
 
 
+LEAVING = (
+    "Agents wait until somebody answers, here or with",
+    "`interlock answer`. Nothing is lost when you leave.",
+)
+
+
 class QuitScreen(Overlay[bool]):
     """Gives True when the person wants to leave."""
 
@@ -25,16 +31,16 @@ class QuitScreen(Overlay[bool]):
     QuitScreen InkedLines { width: 62; max-width: 100%; border: round $rule; padding: 1 2; height: auto; }
     """
 
-    def __init__(self, waiting: int) -> None:
+    def __init__(self, waiting: int, leaving: tuple[str, ...] = LEAVING) -> None:
+        """`leaving`: our lines that say what becomes of the agents."""
         super().__init__()
-        self._waiting = waiting
+        self._waiting, self._leaving = waiting, leaving
 
     def compose(self) -> ComposeResult:
         verb = "waits" if self._waiting == 1 else "wait"
         lines = [
             ink((f"{count(self._waiting, 'ask')} {verb} for you.", "bold ask")),
-            ink("Agents wait until somebody answers, here or with"),
-            ink("`interlock answer`. Nothing is lost when you leave."),
+            *(ink(line) for line in self._leaving),
             ink(""),
             ink(("y", "bold"), "  leave      ", ("n  Esc", "bold"), "  stay"),
         ]
