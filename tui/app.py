@@ -66,8 +66,11 @@ class InterlockApp(App[int]):
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], int] | None = None,
         theme: str = DEFAULT,
+        leaving: tuple[str, ...] = (),
     ) -> None:
+        """`leaving`: lines that say what becomes of waiting agents when the person leaves, if not the usual."""
         super().__init__(driver_class=driver_class())
+        self._leaving = leaving
         self.guard_seconds, self.rings, self.clock = guard, bell, clock
         self.key_changes = commands.keymap(keys or {})
         self.ascii_only = wants_ascii(os.environ)

@@ -12,7 +12,6 @@ from interlock.tui.model.moment import count
 from interlock.tui.screens.overlay import Overlay
 from interlock.tui.widgets.inked_lines import InkedLines
 
-
 LEAVING = (
     "Agents wait until somebody answers, here or with",
     "`interlock answer`. Nothing is lost when you leave.",
