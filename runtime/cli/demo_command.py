@@ -181,7 +181,7 @@ async def _host() -> int:
 
 
 def _on_screen() -> int:
-    from interlock.runtime.cli.screen_command import show_screen
+    from interlock.runtime.cli.opening import show_screen
 
     with tempfile.NamedTemporaryFile("w+b", prefix="interlock-demo-", suffix=".log", delete=False) as log:
         host = subprocess.Popen(

@@ -39,7 +39,19 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"interlock {__version__}")
         return
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:]) if sys.argv[1:] else _screen())
+
+
+def _screen() -> int:
+    """The screen, without loading the commands: it is what a person waits for most often."""
+    from interlock.runtime.cli.opening import show_screen
+
+    try:
+        return outlet.closing(show_screen())
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        return outlet.closing(_report(error))
 
 
 def run(arguments: list[str]) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from interlock.runtime.cli.opening import show_screen
+
 
 def register(app: typer.Typer) -> None:
     """Make the screen what happens when no command is given."""
@@ -27,15 +29,3 @@ def register(app: typer.Typer) -> None:
             raise typer.Exit
         if context.invoked_subcommand is None:
             raise typer.Exit(show_screen(session))
-
-
-def show_screen(session: str | None = None, *, leaving: tuple[str, ...] = ()) -> int:
-    """Open the screen, on one session at once if it is named; returns the exit code of the process.
-
-    `leaving`: lines that say what becomes of waiting agents when the person leaves, if not the usual.
-
-    The one place where the runtime's side knows the screen.
-    """
-    from interlock.tui.app import open_screen
-
-    return open_screen(session=session, leaving=leaving)
