@@ -8,6 +8,7 @@ is not touched. Doing it twice changes nothing.
 from __future__ import annotations
 
 import signal
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,8 @@ class Recovered(NamedTuple):
     processes: int
 
 
+LOOKS = 15
+LOOK_PAUSE_S = 0.02
 NOTHING = Recovered(0, 0, 0)
 
 
@@ -43,7 +46,7 @@ def recover_session(session: str, *, clock: Clock = system_clock) -> Recovered:
     written to, and PlaceError for an id that is none.
     """
     folder = session_folder(session)
-    if writer_alive(folder) or _fold(folder).state.ended is not None:
+    if _is_held(folder) or _fold(folder).state.ended is not None:
         return NOTHING
     try:
         journal = JournalWriter.open(session, clock)
@@ -56,6 +59,16 @@ def recover_session(session: str, *, clock: Clock = system_clock) -> Recovered:
         return done
     finally:
         journal.close()
+
+
+def _is_held(folder: Path) -> bool:
+    """Whether the writer lives. Of a runtime that was killed as it started a process, the copy that was about to become
+    that process holds the lock a moment longer, so a held lock is looked at for a while."""
+    for _ in range(LOOKS):
+        if not writer_alive(folder):
+            return False
+        time.sleep(LOOK_PAUSE_S)
+    return True
 
 
 def close_open(journal: JournalWriter) -> Recovered:
