@@ -26,6 +26,17 @@ class Record(BaseModel):
     )
 
 
+class Origin(Record):
+    """Where the foreign record stands that an event was made from."""
+
+    offset: int
+    """Byte offset of the record in the log; of a database, its row."""
+    size: int = 0
+    """Bytes of the record."""
+    log: str | None = None
+    """Path of the log, where it is not the session's main one."""
+
+
 class Event(Record):
     """One fact in a journal. The envelope fields are given by the writer, never by the caller.
 
@@ -42,3 +53,5 @@ class Event(Record):
     """Id of the session, the name of its folder."""
     prev: str = ""
     """SHA-256 in hex of the bytes of the line before, its line end included; 64 zeros for the first line."""
+    origin: Origin | None = None
+    """Of an event that was made from a foreign log."""

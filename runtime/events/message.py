@@ -14,6 +14,10 @@ class UserMessage(Event):
     message_id: str
     text: str
     request_id: str | None = None
+    injected: bool | None = None
+    """True: it stands in the user's place and no person wrote it (context, reminders, notices of the agent)."""
+    inherited: bool | None = None
+    """True: a resumed or forked session copied it from an earlier one."""
 
 
 class AssistantMessage(Event):
@@ -23,6 +27,8 @@ class AssistantMessage(Event):
     message_id: str
     text: str
     request_id: str | None = None
+    inherited: bool | None = None
+    """True: a resumed or forked session copied it from an earlier one."""
 
 
 class MenuTool(Record):
@@ -63,14 +69,23 @@ class Usage(Record):
 
 
 class ModelResponse(Event):
-    """The model has answered."""
+    """The model has answered.
+
+    A foreign log can tell the usage of one response in steps: each step is an event with the same `request_id` and the
+    tokens that were not told before, so that the sum over all events is right at any moment.
+    """
 
     type: Literal["model.response"] = "model.response"
     request_id: str
     usage: Usage
     stop_reason: str
-    duration_ms: int
+    duration_ms: int | None = None
+    """None: not recorded."""
     cost_usd: float | None = None
+    model: str | None = None
+    """Of a foreign session: the model that answered."""
+    inherited: bool | None = None
+    """True: it was counted in the session that this one was resumed or forked from."""
 
 
 class ContextPruned(Event):

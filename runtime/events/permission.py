@@ -29,6 +29,8 @@ class ToolPermission(Event):
     facts: dict[str, Any] | None = None
     """What the policy found out: command parts, paths, network, read-only, cwd."""
     suggested_rules: tuple[Any, ...] | None = None
+    """Standing permissions that could be made of this ask, the narrowest first: `tool`, `field`, `value`, `cwd`, `label`,
+    `digest`, `scopes`, and as `rule` the text for a rule file where one can say it."""
     input_digest: str | None = None
     diff: str | None = None
     """Id of the artifact with the unified diff."""
@@ -47,7 +49,8 @@ class ToolPermission(Event):
     """Why, in the agent's words."""
     sandbox: SandboxState | None = None
     choices: tuple[str, ...] | None = None
-    """Answers that the host can honour: `allow.once`, `allow.session`, `deny`, `deny.message`."""
+    """Answers that the host can honour: `allow.` with `once`, `turn`, `session`, `ten_minutes` or `rule`; `deny`,
+    `deny.message`."""
     supersedes: str | None = None
     """Id of the ask that this one replaces, because what it showed has changed."""
 
@@ -81,7 +84,10 @@ class PermissionAnswered(Event):
     by: Approver
     message: str | None = None
     edited_input: Any = None
+    suggestion: str | None = None
+    """Digest of the suggestion that a standing permission was made from; None: once, or the first one."""
     rule: Any = None
+    """With scope `rule`: the text of the rule as it was kept."""
     input_digest: str
 
 
@@ -114,6 +120,13 @@ class GrantMade(Event):
     matches: dict[str, Any]
     """What it covers."""
     expires_at: str | None = None
+    intent_id: str | None = None
+    """The call that was asked about."""
+    by: Approver | None = None
+    rule_id: str | None = None
+    """With scope `rule`: the rule's id in the user's policy file."""
+    rule: str | None = None
+    """With scope `rule`: its text, as it was kept."""
 
 
 class GrantRevoked(Event):
@@ -122,3 +135,5 @@ class GrantRevoked(Event):
     type: Literal["grant.revoked"] = "grant.revoked"
     grant_id: str
     by: Approver
+    message: str | None = None
+    """Why, where the runtime itself took it back."""

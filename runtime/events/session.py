@@ -28,6 +28,15 @@ class SandboxState(Record):
     """For a person: what is confined and what is not."""
 
 
+class Foreign(Record):
+    """The session of another agent that a journal tells of."""
+
+    session: str
+    """The agent's own id of it."""
+    log: str | None = None
+    """Path of its transcript, where it has one."""
+
+
 class SessionStarted(Event):
     """First event of every journal."""
 
@@ -47,6 +56,8 @@ class SessionStarted(Event):
     """What the session is about, in a few words."""
     branch: str | None = None
     """Branch of version control at the start."""
+    foreign: Foreign | None = None
+    """Of a gate's journal and of a translated log: the foreign session."""
 
 
 class Totals(Record):

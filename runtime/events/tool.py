@@ -90,7 +90,8 @@ class InvocationCompleted(Event):
     exit: Literal["ok", "error", "cancelled", "timeout"]
     exit_code: int | None = None
     signal: str | None = None
-    duration_ms: int
+    duration_ms: int | None = None
+    """None: not recorded, which only foreign logs leave open."""
     signals_sent: tuple[str, ...] | None = None
     """Signals that the runtime sent to end it, in order."""
 

@@ -10,6 +10,14 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from interlock.runtime.events.foreign import (
+    AgentSpawned,
+    ForeignDamaged,
+    ForeignRecord,
+    ForeignUnknown,
+    Reasoning,
+    SessionBoundary,
+)
 from interlock.runtime.events.message import (
     AssistantMessage,
     ContextPruned,
@@ -64,6 +72,12 @@ AnyEvent = (
     | ContextPruned
     | Verification
     | FinalAnswer
+    | Reasoning
+    | SessionBoundary
+    | AgentSpawned
+    | ForeignRecord
+    | ForeignUnknown
+    | ForeignDamaged
 )
 
 EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Annotated[AnyEvent, Field(discriminator="type")])

@@ -72,6 +72,8 @@ class EnvelopeBrief(msgspec.Struct, gc=False, rename="camel"):
     cwd: str | None = None
     branch: str | None = None
     totals: EnvelopeTotals | None = None
+    inherited: bool | None = None
+    model: str | None = None
 
 
 class EnvelopeHeading(msgspec.Struct, gc=False, rename="camel"):

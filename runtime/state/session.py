@@ -197,6 +197,8 @@ def _request(state: SessionState, event: Brief, at: int) -> None:
 
 def _response(state: SessionState, event: Brief, at: int) -> None:
     state.thinking = False
+    if event.inherited:
+        return  # it was counted where it was first answered
     if event.usage is not None:
         state.input_tokens += event.usage.input
         state.output_tokens += event.usage.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from interlock.runtime.events.foreign import AgentSpawned, ForeignDamaged, ForeignUnknown, SessionBoundary
 from interlock.runtime.events.message import AssistantMessage, FinalAnswer, UserMessage
 from interlock.runtime.events.permission import PermissionAnswered, PermissionClosed, ToolPermission
 from interlock.runtime.events.session import JournalRepaired, SessionEnded, SessionStarted
@@ -25,7 +26,7 @@ def _sentence(event: Decoded, tools: dict[str, str]) -> str | None:
         case SessionStarted():
             return f"{event.agent.name} began in {event.cwd}"
         case UserMessage():
-            return f"the person said: {event.text}"
+            return f"the person said: {event.text}" if not event.injected else None
         case AssistantMessage():
             return f"the agent said: {event.text}" if event.text else None
         case ToolIntent():
@@ -42,7 +43,8 @@ def _sentence(event: Decoded, tools: dict[str, str]) -> str | None:
                 f" ({event.message})" if event.message else ""
             )
         case InvocationCompleted():
-            return f"{event.invocation_id} ended: {event.exit}" + _exit(event) + f" after {event.duration_ms} ms"
+            after = "" if event.duration_ms is None else f" after {event.duration_ms} ms"
+            return f"{event.invocation_id} ended: {event.exit}" + _exit(event) + after
         case ToolObservation():
             return f"{event.intent_id} {'done' if event.ok else f'not done ({event.code})'}: {event.summary}"
         case Verification():
@@ -53,6 +55,14 @@ def _sentence(event: Decoded, tools: dict[str, str]) -> str | None:
             return f"ended: {event.reason}" + (f" ({event.message})" if event.message else "")
         case JournalRepaired():
             return f"the journal was torn at byte {event.offset} ({event.torn_bytes} bytes) and closed off"
+        case SessionBoundary():
+            return event.kind.replace("_", " ") + (f": {event.text}" if event.text else "")
+        case AgentSpawned():
+            return f"{event.intent_id} started the agent {event.child}: {event.description or event.agent_type or ''}"
+        case ForeignUnknown():
+            return f"unknown record {event.record}: {event.reason}"
+        case ForeignDamaged():
+            return f"damaged record: {event.reason}"
         case UnknownEvent():
             return f"unknown record {event.type}: {event.reason}"
         case DamagedLine():

@@ -27,6 +27,7 @@ KINDS = (
     "verification",
     "conflict",
     "divider",
+    "boundary",
 )
 """`conflict`: a second, different event with a seq that was taken. `divider`: the file was cut or replaced here."""
 OUTCOMES = (
@@ -52,9 +53,22 @@ _MESSAGES = {
     "session.started": "started",
     "session.ended": "ended",
     "journal.repaired": "repaired",
+    "session.boundary": "boundary",
+    "foreign.unknown": "unknown",
+    "foreign.damaged": "damaged",
 }
 _SILENT = frozenset(
-    ("model.request", "model.response", "context.pruned", "verification", "grant.made", "grant.revoked")
+    (
+        "model.request",
+        "model.response",
+        "context.pruned",
+        "verification",
+        "grant.made",
+        "grant.revoked",
+        "message.reasoning",
+        "agent.spawned",
+        "foreign.record",
+    )
 )
 NO_EXIT = -(2**31)
 

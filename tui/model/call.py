@@ -193,7 +193,8 @@ def _run(record: CallRecord) -> list[tuple[str, str]]:
     if done is not None:
         code = f", exit {done.exit_code}" if done.exit_code is not None else ""
         code += f", signal {done.signal}" if done.signal else ""
-        found.append(("ended", f"{done.exit}{code} after {duration(done.duration_ms * 1000)}"))
+        took = "duration not recorded" if done.duration_ms is None else f"after {duration(done.duration_ms * 1000)}"
+        found.append(("ended", f"{done.exit}{code} {took}"))
     seen = record.of("tool.observation")
     for effect in getattr(seen, "side_effects", ()) or ():
         size = f" +{effect.added} -{effect.removed}" if effect.added is not None else ""

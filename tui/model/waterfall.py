@@ -52,6 +52,7 @@ KIND_WORDS = {
     "verification": "checked",
     "conflict": "conflict",
     "divider": "new file",
+    "boundary": "session",
 }
 LOUD = frozenset({"damaged", "conflict", "divider", "repaired"})
 
