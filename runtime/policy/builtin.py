@@ -18,6 +18,14 @@ BUILT_IN = Layer(
             inside=True,
             text="built-in: tools that only read, inside the workspace",
         ),
+        Rule(
+            "agent-notes",
+            "allow",
+            "it only keeps the agent's own list",
+            tools=("agent_notes",),
+            read_only=True,
+            text="built-in: an agent's own notes",
+        ),
     ),
 )
 """Tools that only read pass inside the workspace. Shell commands carry the mark `read`, but are judged by their own rule."""

@@ -30,6 +30,10 @@ class Call:
     agent: str = ""
     protected: tuple[str, ...] = ()
     """Folders of our own: state, configuration, sockets. Always denied from the agent's side."""
+    named: str = ""
+    """What the agent itself calls the tool, where that is another name; rules may use either."""
+    unclear: str = ""
+    """Why the input is not fully understood, "" when it is. Such a call is never allowed; denies hold for what was seen."""
 
 
 @dataclass(frozen=True, slots=True)

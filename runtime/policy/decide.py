@@ -49,6 +49,8 @@ def _decide(call: Call, policy: Policy, world: World, grants: Sequence[Grant], n
     indexes = (policy.index, RuleIndex((granted, rule) for rule in granted.rules)) if granted else (policy.index,)
     verdicts = [judge(subject, indexes, now) for subject in reading.subjects]
     verdict = _worst(reading, verdicts)
+    if call.unclear and verdict.effect == "allow":
+        verdict = Verdict("ask", f"not fully understood: {call.unclear}", "built-in", "not-understood")
     verdict = in_mode(verdict, call, reading, policy.mode)
     if verdict.effect == "ask" and now is not None:
         verdict = _granted(verdict, call, world, grants, now, reading) or verdict
@@ -103,7 +105,7 @@ def _granted(
     verdict: Verdict, call: Call, world: World, grants: Sequence[Grant], now: datetime, reading: Reading
 ) -> Verdict | None:
     """The allow of a grant for this very call. What a managed rule asks about is asked each time."""
-    if verdict.source in ("managed", "mode") or (reading.shell is not None and not reading.shell.understood):
+    if verdict.source in ("managed", "mode") or call.unclear or not _is_understood(call, reading):
         return None
     if any(s.objections or any(fact.guard or fact.error for fact in s.boundary) for s in reading.subjects):
         return None
@@ -121,7 +123,7 @@ def _decision(call: Call, reading: Reading, verdicts: Sequence[Verdict], verdict
     same = [v.rule for v in verdicts if v.effect == verdict.effect and v.rule and v.rule not in ("wrapper", *ids)]
     asking = [s for s, v in zip(subjects, verdicts, strict=True) if v.effect == "ask"]
     offers = ()
-    if verdict.effect == "ask" and verdict.source != "managed":
+    if verdict.effect == "ask" and verdict.source != "managed" and not call.unclear:
         offers = suggest_for_shell(call, reading, asking) if reading.shell else suggest_for_tool(call, paths)
         if verdict.source in _FILES:
             # an ask of a rule stands above every allow of a pattern or a folder; only this very call can be carried on
@@ -135,14 +137,20 @@ def _decision(call: Call, reading: Reading, verdicts: Sequence[Verdict], verdict
         (*risks_of(call, parts, paths), *objections),
         parts,
         paths,
-        reading.shell.understood if reading.shell else True,
+        _is_understood(call, reading),
         offers,
         reading.shell.operators if reading.shell else (),
         call.cwd,
-        reading.shell.notes if reading.shell else (),
+        (*((call.unclear,) if call.unclear else ()), *(reading.shell.notes if reading.shell else ())),
         reading.command,
         verdict.wait_seconds,
     )
+
+
+def _is_understood(call: Call, reading: Reading) -> bool:
+    if reading.shell is not None:
+        return reading.shell.understood and not call.unclear
+    return not call.unclear and all(subject.understood for subject in reading.subjects)
 
 
 def _part(subject: Subject, verdict: Verdict) -> Part:

@@ -42,6 +42,6 @@ def _read_only(verdict: Verdict, reading: Reading) -> Verdict:
 
 def _is_plain_edit(reading: Reading) -> bool:
     subject = reading.subjects[0]
-    if reading.shell is not None or subject.tool not in _EDITORS or not subject.paths:
+    if reading.shell is not None or subject.tool not in _EDITORS or not subject.paths or subject.call.unclear:
         return False
     return all(fact.inside and not fact.guard and not fact.error for fact in subject.paths)

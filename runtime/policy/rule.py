@@ -86,7 +86,7 @@ class Rule:
         return self._allows(subject) if self.effect == "allow" else self._catches(subject)
 
     def _is_about(self, subject: Subject) -> bool:
-        if self.tools and not any(word_test(t)(name) for t in self.tools for name in (subject.tool, subject.call.tool)):
+        if self.tools and not any(word_test(t)(name) for t in self.tools for name in subject.names):
             return False
         if self.agents and not any(word_test(a, True)(subject.call.agent) for a in self.agents):
             return False
@@ -138,7 +138,9 @@ class Rule:
     # -- narrow: allow
 
     def _allows(self, subject: Subject) -> bool:
-        if not subject.understood or not self._allows_command(subject):
+        if not subject.understood and (subject.simple is not None or not any(t.strip("*?") for t in self.tools)):
+            return False  # a tool that nobody knows passes only by an allow that names it
+        if not self._allows_command(subject):
             return False
         if self.risks and not subject.risks & set(self.risks):
             return False

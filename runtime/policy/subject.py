@@ -20,7 +20,7 @@ from interlock.runtime.policy.path import PathFact, Use, path_fact
 from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import Effects, SimpleCommand
-from interlock.runtime.policy.tool import ToolKind, paths_of, tool_kind
+from interlock.runtime.policy.tool import ToolKind, is_known, paths_of, tool_kind
 
 _MOST_NAMES = 200
 """Files that one pattern may stand for before it counts as not known."""
@@ -55,6 +55,11 @@ class Subject:
         return replace(self, simple=simple)
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names that a rule may call the tool by."""
+        return tuple(dict.fromkeys(name for name in (self.tool, self.call.tool, self.call.named) if name))
+
+    @cached_property
     def program(self) -> str:
         """The program without a system folder, "" for other tools."""
         return program_name(self.simple.program) if self.simple else ""
@@ -80,7 +85,9 @@ class Subject:
     @cached_property
     def reads_below(self) -> bool:
         """Whether it also works on what lies below the folders that it reads."""
-        return self.tool == "grep" if self.simple is None else reads_below(self.program, self.args)
+        if self.simple is not None:
+            return reads_below(self.program, self.args)
+        return self.tool == "grep" or (self.tool == "read_file" and any(fact.kind == "folder" for fact in self.paths))
 
     @cached_property
     def boundary(self) -> tuple[PathFact, ...]:
@@ -207,11 +214,12 @@ def tool_subject(call: Call, world: World) -> Subject:
         dict.fromkeys(path_fact(text, use, call, world) for text, use in paths_of(kind.name, call.input, writes=writes))
     )
     risks = set(call.risks or kind.risks) | path_risks(paths)
+    is_told = bool(call.risks) or is_known(call.tool)
     hosts = hosts_of_input(call.input) if "network" in risks else ()
     reads = call.read_only or (kind.read_only and known and not call.risks)
     why = "" if reads else _why_not(kind, risks)
     return Subject(
-        call, world, kind.name, None, paths, (), frozenset(risks), hosts, reads, why, True, False, "network" in risks
+        call, world, kind.name, None, paths, (), frozenset(risks), hosts, reads, why, is_told, False, "network" in risks
     )
 
 

@@ -33,6 +33,7 @@ _KINDS = {
         ToolKind("edit_file", frozenset(("write",))),
         ToolKind("bash", frozenset(("execute",))),
         ToolKind("web_fetch", frozenset(("network",))),
+        ToolKind("agent_notes", frozenset(), True),
     )
 }
 _ALIASES = {
@@ -57,6 +58,12 @@ def tool_kind(name: str) -> ToolKind:
     lowered = name.lower()
     known = _KINDS.get(_ALIASES.get(lowered, lowered))
     return known or ToolKind(name, _ANYTHING)
+
+
+def is_known(name: str) -> bool:
+    """Whether the name says what the tool does."""
+    lowered = name.lower()
+    return _ALIASES.get(lowered, lowered) in _KINDS
 
 
 def command_of(arguments: Mapping[str, object]) -> str | None:

@@ -1,0 +1,134 @@
+"""The tools of other agents and what each field of their input means.
+
+Promises: data and its reading, no judgement. Names and fields are those that the agents' own tool definitions give;
+what is not in the table is not known, and whoever judges has to treat it so. Pure.
+
+One line a tool: its name, `=`, our tool, `:`, then its fields as `name/role`. A field without a role is text that
+decides nothing about what is touched; `!` behind a field: it has to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+NOTES = "agent_notes"
+"""Our name for tools that only keep an agent's own list of tasks, or read what its own shell printed."""
+ROLES = frozenset(("command", "typed", "cwd", "path", "paths", "pattern", "glob", "url", "patch", "changes", "escape",
+                   "shell", "memory", ""))  # fmt: skip
+"""What a field can mean; `escape`: leaves the agent's own sandbox; `memory`: goes to a file of the agent's rules."""
+
+_CLAUDE = """
+Bash = bash: command/command timeout description run_in_background dangerouslyDisableSandbox/escape
+Read = read_file: file_path/path offset limit pages
+Write = write_file: file_path/path content
+Edit = edit_file: file_path/path old_string new_string replace_all
+MultiEdit = edit_file: file_path/path edits
+NotebookRead = read_file: notebook_path/path cell_id
+NotebookEdit = edit_file: notebook_path/path new_source cell_id cell_number cell_type edit_mode
+Glob = glob: pattern/pattern! path/path
+Grep = grep: pattern! path/path glob/glob output_mode -A -B -C -n -i -o context type head_limit offset multiline
+LS = glob: path/path ignore
+WebFetch = web_fetch: url/url prompt
+WebSearch = web_fetch: query allowed_domains blocked_domains
+TodoWrite = agent_notes: todos
+TodoRead = agent_notes:
+TaskCreate = agent_notes: subject description activeForm metadata
+TaskUpdate = agent_notes: taskId status subject description activeForm owner metadata addBlocks addBlockedBy
+TaskList = agent_notes:
+TaskGet = agent_notes: taskId
+BashOutput = agent_notes: bash_id filter
+KillShell = agent_notes: shell_id
+KillBash = agent_notes: shell_id
+"""
+_ESCAPES = "sandbox_permissions/escape with_escalated_permissions/escape additional_permissions/escape justification prefix_rule"
+_MORE = "max_output_tokens"
+_CODEX = f"""
+shell = bash: command/command workdir/cwd cwd/cwd timeout timeout_ms login {_ESCAPES}
+container.exec = bash: command/command workdir/cwd cwd/cwd timeout timeout_ms login {_ESCAPES}
+local_shell = bash: command/command workdir/cwd working_directory/cwd cwd/cwd timeout timeout_ms login {_ESCAPES}
+shell_command = bash: command/command workdir/cwd cwd/cwd timeout timeout_ms login {_ESCAPES}
+Bash = bash: command/command workdir/cwd cwd/cwd timeout timeout_ms login description {_ESCAPES}
+exec_command = bash: cmd/command command/command workdir/cwd cwd/cwd shell/shell login tty yield_time_ms {_MORE} {_ESCAPES}
+write_stdin = bash: chars/typed session_id yield_time_ms max_output_tokens
+apply_patch = edit_file: input/patch patch/patch command/patch changes/changes fileChanges/changes workdir/cwd cwd/cwd
+view_image = read_file: path/path detail
+read_file = read_file: file_path/path offset limit mode indentation
+list_dir = glob: dir_path/path offset limit depth
+grep_files = grep: pattern! include/glob path/path limit
+update_plan = agent_notes: plan explanation
+web_search = web_fetch: query
+"""
+_GEMINI = """
+run_shell_command = bash: command/command description directory/cwd dir_path/cwd is_background delay_ms
+write_file = write_file: file_path/path content ai_proposed_content modified_by_user
+replace = edit_file: file_path/path old_string new_string instruction expected_replacements allow_multiple ai_proposed_content modified_by_user
+read_file = read_file: file_path/path absolute_path/path path/path offset limit start_line end_line
+read_many_files = grep: include/paths paths/paths exclude recursive useDefaultExcludes file_filtering_options
+list_directory = glob: path/path dir_path/path ignore file_filtering_options respect_git_ignore
+glob = glob: pattern/pattern! path/path dir_path/path case_sensitive respect_git_ignore respect_gemini_ignore
+search_file_content = grep: pattern! path/path dir_path/path include/glob include_pattern/glob exclude_pattern names_only max_matches_per_file total_max_matches case_sensitive fixed_strings context after before no_ignore
+grep_search = grep: pattern! path/path dir_path/path include/glob include_pattern/glob exclude_pattern names_only max_matches_per_file total_max_matches case_sensitive fixed_strings context after before no_ignore
+web_fetch = web_fetch: prompt/url
+google_web_search = web_fetch: query
+save_memory = edit_file: fact/memory scope
+write_todos = agent_notes: todos
+"""  # noqa: E501
+_OPENCODE = """
+bash = bash: command/command workdir/cwd timeout description
+read = read_file: filePath/path offset limit
+write = write_file: filePath/path content
+edit = edit_file: filePath/path oldString newString replaceAll
+multiedit = edit_file: filePath/path edits
+patch = edit_file: patchText/patch
+apply_patch = edit_file: patchText/patch
+glob = glob: pattern/pattern! path/path
+grep = grep: pattern! path/path include/glob
+list = glob: path/path ignore
+webfetch = web_fetch: url/url format timeout
+websearch = web_fetch: query numResults livecrawl type contextMaxCharacters
+codesearch = web_fetch: query tokensNum
+todowrite = agent_notes: todos
+todoread = agent_notes:
+"""
+_BY_AGENT = {"claude": _CLAUDE, "codex": _CODEX, "gemini": _GEMINI, "opencode": _OPENCODE}
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignTool:
+    """One tool of another agent."""
+
+    kind: str
+    """Our name for what it does."""
+    fields: Mapping[str, str]
+    """Field -> role."""
+    needs: frozenset[str] = frozenset()
+    """Fields that have to be there."""
+
+
+def agent_key(agent: str) -> str:
+    """`claude`, `codex`, `gemini` or `opencode` for the ways in which these are written; others as they are."""
+    lowered = agent.strip().lower().replace("_", "-").replace(" ", "-")
+    return next((key for key in _BY_AGENT if lowered == key or lowered.startswith(key + "-")), lowered)
+
+
+def foreign_tool(agent: str, tool: str) -> ForeignTool | None:
+    """The tool as the agent defines it; None for one that is not known."""
+    return _table(agent_key(agent)).get(tool)
+
+
+@cache
+def _table(agent: str) -> Mapping[str, ForeignTool]:
+    rows = [row for row in _BY_AGENT.get(agent, "").splitlines() if row.strip()]
+    return dict(_row(row) for row in rows)
+
+
+def _row(row: str) -> tuple[str, ForeignTool]:
+    name, _, rest = row.partition(" = ")
+    kind, _, fields = rest.partition(":")
+    words = fields.split()
+    roles = {field: role for field, _, role in (word.rstrip("!").partition("/") for word in words)}
+    assert set(roles.values()) <= ROLES, row
+    needs = frozenset(word.rstrip("!").partition("/")[0] for word in words if word.endswith("!"))
+    return name, ForeignTool(kind, roles, needs)
