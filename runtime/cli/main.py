@@ -22,6 +22,7 @@ _COMMANDS = (
     "call",
     "sessions",
     "show",
+    "events",
     "replay",
     "verify",
     "asks",

@@ -18,10 +18,17 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def show(
-        session: str = typer.Argument(help="Id of the session, or how it begins."),
+        session: str = typer.Argument(help="Id of a session, or how it begins; with --facts the log of any agent."),
+        facts: bool = typer.Option(False, "--facts", help="What the log of any agent comes to, in numbers."),
+        part: str | None = typer.Option(None, "--part", help="Of a database with several sessions: the id of one."),
         as_json: bool = typer.Option(False, "--json", help="One JSON object."),
     ) -> None:
         """Show a session: what was asked for, who allowed it, how it ended."""
+        if facts:
+            from interlock.runtime.cli.facts import show_facts
+
+            show_facts(session, part, as_json=as_json)
+            return
         from interlock.runtime.cli.lookup import session_folder
         from interlock.runtime.cli.reading import Reading, unreadable
         from interlock.runtime.library.catalog import summarise

@@ -27,7 +27,15 @@ class SessionBoundary(Event):
 
     type: Literal["session.boundary"] = "session.boundary"
     kind: Literal[
-        "resumed", "forked", "compacted", "rolled_back", "interrupted", "error", "model_changed", "version_changed", "branch"
+        "resumed",
+        "forked",
+        "compacted",
+        "rolled_back",
+        "interrupted",
+        "error",
+        "model_changed",
+        "version_changed",
+        "branch",
     ]
     text: str = ""
     """For a person: what happened, in the log's words where it has some."""

@@ -92,6 +92,8 @@ class InvocationCompleted(Event):
     signal: str | None = None
     duration_ms: int | None = None
     """None: not recorded, which only foreign logs leave open."""
+    intent_id: str | None = None
+    """Where no start was recorded, which only foreign logs leave out."""
     signals_sent: tuple[str, ...] | None = None
     """Signals that the runtime sent to end it, in order."""
 
@@ -161,6 +163,12 @@ class ToolObservation(Event):
     """For a refusal: what the model can do now."""
     raw_ref: str | None = None
     """Id of the artifact with the raw result."""
+    inline_diff: str | None = None
+    """A unified diff that a foreign log carries itself."""
+    full_output_path: str | None = None
+    """Path of the file in which a foreign agent kept the whole output."""
+    unkept_bytes: int | None = None
+    """Bytes of a foreign result that this event does not carry; its record, at `origin`, does."""
     lossy: bool | None = None
     """True: bytes that were not UTF-8 stand as U+FFFD in the text; the artifact has them as they were."""
 

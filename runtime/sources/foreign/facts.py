@@ -1,0 +1,179 @@
+"""The facts of one session, counted from its events: `interlock show FILE --facts`.
+
+Promises: a fold over events and the record tally alone, so that it says of every agent the same thing; a response is
+counted once whatever its log repeats; what was inherited from another session is not counted as this one's. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from interlock.runtime.events.foreign import AgentSpawned, SessionBoundary
+from interlock.runtime.events.message import AssistantMessage, ModelResponse, Usage, UserMessage
+from interlock.runtime.events.session import SessionStarted
+from interlock.runtime.events.tool import ToolIntent, ToolObservation
+from interlock.runtime.events.union import AnyEvent
+
+_KINDS = ("input", "output", "cache_read", "cache_write", "reasoning")
+_DENIED = ("user_denied", "policy_denied", "ask_timed_out", "ask_cancelled")
+
+
+@dataclass(slots=True)
+class SessionFacts:
+    """What a session came to. `add` changes it in place."""
+
+    agent: str = ""
+    versions: list[str] = field(default_factory=list)
+    """Versions of the agent, in order of appearance."""
+    sessions: list[str] = field(default_factory=list)
+    """The agent's own ids of it; more than one after a resume."""
+    parent: str | None = None
+    cwd: str = ""
+    title: str | None = None
+    calls: Counter[str] = field(default_factory=Counter)
+    ended: int = 0
+    """Calls with a result."""
+    failed: int = 0
+    denied: int = 0
+    interrupted: int = 0
+    """Calls that were interrupted, and interrupts of the person between calls."""
+    user_turns: int = 0
+    """Messages that a person wrote."""
+    injected: int = 0
+    """Messages in the user's place that no person wrote."""
+    assistant_messages: int = 0
+    """Responses of the model with at least one text or call; parts of one message count once."""
+    sub_agents: int = 0
+    """Calls that started an agent of its own."""
+    inherited: int = 0
+    """Messages that were copied from an earlier session."""
+    first: str = ""
+    last: str = ""
+    """The earliest and the latest time in the log."""
+    usage: dict[str, Usage] = field(default_factory=dict)
+    """Model -> tokens; the model is empty where the log names none."""
+    cost_usd: float | None = None
+    """Where the log records it."""
+    boundaries: Counter[str] = field(default_factory=Counter)
+    _messages: set[str] = field(default_factory=set)
+    _spawning: set[str] = field(default_factory=set)
+
+    def add(self, event: AnyEvent) -> None:
+        """Take one event."""
+        if event.ts:
+            self.first = min(self.first, event.ts) if self.first else event.ts
+            self.last = max(self.last, event.ts)
+        match event:
+            case SessionStarted():
+                self._started(event)
+            case UserMessage():
+                self._user(event)
+            case AssistantMessage():
+                self._assistant(event.message_id, bool(event.inherited))
+            case ToolIntent():
+                self.calls[event.tool] += 1
+                if event.request_id:
+                    self._assistant(event.request_id, False)
+            case ToolObservation():
+                self._observation(event)
+            case ModelResponse() if not event.inherited:
+                self._response(event)
+            case AgentSpawned() if event.intent_id not in self._spawning:
+                self._spawning.add(event.intent_id)
+                self.sub_agents += 1
+            case SessionBoundary():
+                self.boundaries[event.kind] += 1
+                self.interrupted += event.kind == "interrupted"
+            case _:
+                pass
+
+    def _started(self, event: SessionStarted) -> None:
+        self.agent = self.agent or event.agent.name
+        self.cwd = self.cwd or event.cwd
+        self.title = event.title or self.title
+        self.parent = self.parent or event.parent
+        if event.agent.version and event.agent.version not in self.versions:
+            self.versions.append(event.agent.version)
+        if event.foreign and event.foreign.session and event.foreign.session not in self.sessions:
+            self.sessions.append(event.foreign.session)
+
+    def _user(self, event: UserMessage) -> None:
+        if event.inherited:
+            self.inherited += 1
+        elif event.injected:
+            self.injected += 1
+        else:
+            self.user_turns += 1
+
+    def _assistant(self, message_id: str, inherited: bool) -> None:
+        if message_id in self._messages:
+            return
+        self._messages.add(message_id)
+        if inherited:
+            self.inherited += 1
+        else:
+            self.assistant_messages += 1
+
+    def _observation(self, event: ToolObservation) -> None:
+        self.ended += 1
+        if event.ok or event.code == "outcome_not_recorded":
+            return
+        if event.code in _DENIED:
+            self.denied += 1
+        elif event.code == "cancelled":
+            self.interrupted += 1
+        else:
+            self.failed += 1
+
+    def _response(self, event: ModelResponse) -> None:
+        name = event.model or ""
+        before = self.usage.get(name, Usage())
+        self.usage[name] = Usage(**{k: getattr(before, k) + getattr(event.usage, k) for k in _KINDS})
+        if event.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + event.cost_usd
+
+    def tokens(self) -> Usage:
+        """The sum over all models."""
+        return Usage(**{k: sum(getattr(u, k) for u in self.usage.values()) for k in _KINDS})
+
+    def to_json(self) -> dict[str, Any]:
+        """By its wire names."""
+        return {
+            "agent": self.agent,
+            "version": self.versions[-1] if self.versions else None,
+            "versions": self.versions,
+            "session": self.sessions[0] if self.sessions else None,
+            "sessions": self.sessions,
+            "parent": self.parent,
+            "cwd": self.cwd or None,
+            "title": self.title,
+            "toolCalls": dict(self.calls.most_common()),
+            "toolCallCount": self.calls.total(),
+            "toolResults": self.ended,
+            "failed": self.failed,
+            "denied": self.denied,
+            "interrupted": self.interrupted,
+            "userTurns": self.user_turns,
+            "injectedMessages": self.injected,
+            "assistantMessages": self.assistant_messages,
+            "subAgentCalls": self.sub_agents,
+            "inheritedMessages": self.inherited,
+            "firstTime": self.first or None,
+            "lastTime": self.last or None,
+            "tokens": _wire(self.tokens()),
+            "tokensByModel": {name or "unknown": _wire(usage) for name, usage in self.usage.items()},
+            "costUsd": self.cost_usd,
+            "boundaries": dict(self.boundaries),
+        }
+
+
+def _wire(usage: Usage) -> dict[str, int]:
+    return {
+        "input": usage.input,
+        "output": usage.output,
+        "cacheRead": usage.cache_read,
+        "cacheWrite": usage.cache_write,
+        "reasoning": usage.reasoning,
+    }
