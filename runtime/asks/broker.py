@@ -13,11 +13,13 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol
 
 from interlock.runtime.asks.pending import Cause, Change, Ended, Opened, Outcome, Pending, Resolution
 from interlock.runtime.asks.protocol import AskAnswer
+from interlock.runtime.asks.standing import Terms, refusal_of
 from interlock.runtime.events.base import Event
 from interlock.runtime.events.permission import (
     Approver,
@@ -65,8 +67,9 @@ class Broker:
         self._listeners: list[Callable[[Change], None]] = []
         self._count = 0
 
-    def open(self, event: ToolPermission) -> Pending:
-        """Record an ask and let it wait. An open ask that it `supersedes` is closed with that cause.
+    def open(self, event: ToolPermission, terms: Terms | None = None) -> Pending:
+        """Record an ask and let it wait. An open ask that it `supersedes` is closed with that cause. `terms`: what makes
+        standing permissions of its answers; without them every answer is for once.
 
         Raises ValueError for an event that is no ask or an id used before, `AskNotRecorded` when the journal refuses.
         """
@@ -78,6 +81,7 @@ class Broker:
         assert isinstance(recorded, ToolPermission)
         self._count += 1
         pending = Pending(recorded, self._count, self._deliver, asyncio.get_running_loop().create_future())
+        pending.terms = terms
         self._open[pending.ask_id] = pending
         self._tell(Opened(pending))
         if event.supersedes in self._open:
@@ -103,6 +107,8 @@ class Broker:
             scope=answer.scope,
             by=by,
             message=answer.message,
+            suggestion=answer.suggestion,
+            rule=answer.rule,
             input_digest=pending.input_digest,
         )
         pending.resolving = True
@@ -113,7 +119,7 @@ class Broker:
         finally:
             pending.resolving = False
         assert isinstance(recorded, PermissionAnswered)
-        outcome = Outcome.answered(recorded)
+        outcome = _granted(pending, recorded)
         self._end(pending, outcome)
         return Resolution("accepted", pending.ask_id, outcome)
 
@@ -272,7 +278,21 @@ def _refusal(pending: Pending, answer: AskAnswer) -> Resolution | None:
         return Resolution(
             "not_offered", answer.ask_id, detail=f"`{answer.choice}` is not offered, only: {', '.join(offered)}"
         )
-    return None
+    refused = refusal_of(pending.event, answer, pending.terms)
+    return Resolution(refused[0], answer.ask_id, detail=refused[1]) if refused is not None else None
+
+
+def _granted(pending: Pending, answered: PermissionAnswered) -> Outcome:
+    """The outcome of an answer on record, with the standing permission that it makes."""
+    outcome = Outcome.answered(answered)
+    if pending.terms is None or answered.answer != "allow" or answered.scope == "once":
+        return outcome
+    try:
+        made = pending.terms.settle(answered)
+    except Exception as error:  # the answer is on record and stands; only what should outlast it does not
+        _log.exception("no standing permission could be made of %s", pending.ask_id)
+        return replace(outcome, grant_fault=f"no standing permission was made: {error}")
+    return replace(outcome, grant_id=made.grant_id or None, grant_fault=made.fault or None)
 
 
 def _told(outcome: Outcome) -> str:

@@ -29,8 +29,11 @@ from interlock.runtime.asks.protocol import (
     AskView,
     ErrorName,
     Fault,
+    GrantRevokedReply,
+    GrantView,
     HelloReply,
     Notice,
+    PreviewReply,
     SessionInfo,
 )
 from interlock.runtime.events.base import Record
@@ -56,11 +59,23 @@ class AskRefused(Exception):
 
 
 def answer_params(
-    ask_id: str, input_digest: str, answer: AnswerKind, scope: Scope, message: str | None
+    ask_id: str,
+    input_digest: str,
+    answer: AnswerKind,
+    scope: Scope,
+    message: str | None,
+    suggestion: str | None = None,
+    rule: str | None = None,
 ) -> dict[str, Any]:
     """Parameters of `asks.answer`."""
     params = {"askId": ask_id, "inputDigest": input_digest, "answer": answer, "scope": scope}
-    return params if message is None else {**params, "message": message}
+    more = {"message": message, "suggestion": suggestion, "rule": rule}
+    return {**params, **{name: value for name, value in more.items() if value is not None}}
+
+
+def revoke_params(grant_id: str, session: str | None) -> dict[str, Any]:
+    """Parameters of `grants.revoke`."""
+    return {"grantId": grant_id, **({} if session is None else {"session": session})}
 
 
 def _refused(error: Any) -> AskRefused:
@@ -179,10 +194,27 @@ class AskClient:
         *,
         scope: Scope = "once",
         message: str | None = None,
+        suggestion: str | None = None,
+        rule: str | None = None,
     ) -> AnswerReply:
-        """Answer. On return it has taken effect and is on disk. Raises `AskRefused`, `HostGone`."""
-        reply = await self._call("asks.answer", answer_params(ask_id, input_digest, answer, scope, message))
-        return _read(AnswerReply, reply)
+        """Answer. On return it has taken effect and is on disk. `suggestion`: the digest of the one that was shown;
+        `rule`: its text as edited. Raises `AskRefused`, `HostGone`."""
+        params = answer_params(ask_id, input_digest, answer, scope, message, suggestion, rule)
+        return _read(AnswerReply, await self._call("asks.answer", params))
+
+    async def preview(self, ask_id: str, suggestion: str, rule: str | None = None) -> PreviewReply:
+        """What a suggestion (its digest), or a rule made of it, would have covered. Raises `AskRefused`, `HostGone`."""
+        params = {"askId": ask_id, "suggestion": suggestion, **({} if rule is None else {"rule": rule})}
+        return _read(PreviewReply, await self._call("asks.preview", params))
+
+    async def grants(self) -> tuple[GrantView, ...]:
+        """The standing permissions that hold at the host."""
+        reply = await self._call("grants.list", {})
+        return tuple(_read(GrantView, item) for item in reply.get("grants", ()))
+
+    async def revoke(self, grant_id: str, session: str | None = None) -> GrantRevokedReply:
+        """End a standing permission. Raises `AskRefused`, `HostGone`."""
+        return _read(GrantRevokedReply, await self._call("grants.revoke", revoke_params(grant_id, session)))
 
     async def close(self) -> None:
         """End the connection."""
@@ -291,11 +323,29 @@ class BlockingClient:
         return tuple(found)
 
     def answer(
-        self, ask_id: str, input_digest: str, answer: AnswerKind, *, scope: Scope = "once", message: str | None = None
+        self,
+        ask_id: str,
+        input_digest: str,
+        answer: AnswerKind,
+        *,
+        scope: Scope = "once",
+        message: str | None = None,
+        suggestion: str | None = None,
+        rule: str | None = None,
     ) -> AnswerReply:
         """Answer. On return it has taken effect and is on disk."""
-        params = answer_params(ask_id, input_digest, answer, scope, message)
+        params = answer_params(ask_id, input_digest, answer, scope, message, suggestion, rule)
         return _read(AnswerReply, self.call("asks.answer", **params))
+
+    def grants(self) -> tuple[GrantView, ...]:
+        """The standing permissions that hold at the host; none at a host that does not know of any."""
+        if "grants.list" not in self.host.methods:
+            return ()
+        return tuple(_read(GrantView, item) for item in self.call("grants.list").get("grants", ()))
+
+    def revoke(self, grant_id: str, session: str | None = None) -> GrantRevokedReply:
+        """End a standing permission."""
+        return _read(GrantRevokedReply, self.call("grants.revoke", **revoke_params(grant_id, session)))
 
     def close(self) -> None:
         """End the connection."""
@@ -329,9 +379,13 @@ def answer_sync(
     *,
     scope: Scope = "once",
     message: str | None = None,
+    suggestion: str | None = None,
+    rule: str | None = None,
     client: str = "interlock answer",
     timeout: float = 10.0,
 ) -> AnswerReply:
     """Connect, answer one ask, leave. Raises `HostGone`, `AskRefused`."""
     with BlockingClient(path, client, timeout=timeout) as connection:
-        return connection.answer(ask_id, input_digest, answer, scope=scope, message=message)
+        return connection.answer(
+            ask_id, input_digest, answer, scope=scope, message=message, suggestion=suggestion, rule=rule
+        )

@@ -2,12 +2,14 @@
 
 Promises: requests are answered in order, one at a time; half a frame is never applied; an approver that does not read
 holds up nobody else: its replies wait for it, and one that lets too many notifications pile up is cut off, to come back and
-subscribe again. A request without an id is not applied and, as JSON-RPC has it, not replied to.
+subscribe again. A request without an id is not applied and, as JSON-RPC has it, not replied to. A preview takes its time
+beside the other requests, so that no answer ever waits for one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -18,7 +20,7 @@ from interlock.runtime.asks.dispatch import Desk
 from interlock.runtime.asks.frame import Frames, error_line, notice_line, parse, result_line
 from interlock.runtime.asks.peer import Peer
 from interlock.runtime.asks.pending import Change, Opened
-from interlock.runtime.asks.protocol import PARAMS, ErrorName, Fault, Request
+from interlock.runtime.asks.protocol import PARAMS, ErrorName, Fault, Params, PreviewParams, Request
 from interlock.runtime.asks.view import notice_of
 from interlock.runtime.events.permission import Approver
 
@@ -29,6 +31,8 @@ _QUEUE_LIMIT = 10_000
 """Notifications that may wait for a slow reader."""
 _FAULT_LIMIT = 100
 """Unreadable frames after which a connection is closed."""
+_PREVIEW_LIMIT = 8
+"""Previews of one connection at the same time."""
 
 
 class Connection:
@@ -47,6 +51,7 @@ class Connection:
         self._wake = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
         self._unsubscribe: Callable[[], None] | None = None
+        self._previews: set[asyncio.Task[None]] = set()
 
     @property
     def approver(self) -> Approver:
@@ -77,6 +82,8 @@ class Connection:
             self._unsubscribe = None
         if self._pump is not None:
             self._pump.cancel()
+        for preview in self._previews:
+            preview.cancel()
         self._writer.close()
 
     def abort(self) -> None:
@@ -96,7 +103,11 @@ class Connection:
                 _log.warning("process %d sent a notification: ignored, nothing is applied without an id", self.peer.pid)
                 return
             self.spoke = True
-            reply = result_line(request.id, self._run(request))
+            params = _params(request)
+            if isinstance(params, PreviewParams):
+                self._begin_preview(request.id, params)
+                return
+            reply = result_line(request.id, self._run(request.method, params))
         except Fault as fault:
             reply = error_line(request_id, fault)
             self._count(fault)
@@ -113,19 +124,31 @@ class Connection:
             if self._faults >= _FAULT_LIMIT:
                 raise Fault(ErrorName.BAD_REQUEST, f"{_FAULT_LIMIT} unreadable lines; the connection is closed")
 
-    def _run(self, request: Request) -> dict[str, object]:
-        kind = PARAMS.get(request.method)
-        if kind is None:
-            raise Fault(ErrorName.UNKNOWN_METHOD, f"no such method; there are: {', '.join(PARAMS)}")
-        try:
-            params = kind.model_validate(request.params, by_alias=True, by_name=False)
-        except ValidationError as error:
-            raise _invalid("params", error) from None
-        if request.method == "hello":
+    def _run(self, method: str, params: Params) -> dict[str, object]:
+        if method == "hello":
             self._client = self._desk.greeted(params)
-        if request.method == "asks.subscribe":
+        if method == "asks.subscribe":
             return self._subscribe()
-        return self._desk.run(request.method, params, self.approver)
+        return self._desk.run(method, params, self.approver)
+
+    def _begin_preview(self, request_id: str | int, params: PreviewParams) -> None:
+        if len(self._previews) >= _PREVIEW_LIMIT:
+            raise Fault(ErrorName.BAD_REQUEST, f"{_PREVIEW_LIMIT} previews are under way: wait for one of them")
+        task = asyncio.get_running_loop().create_task(self._preview(request_id, params))
+        self._previews.add(task)
+        task.add_done_callback(self._previews.discard)
+
+    async def _preview(self, request_id: str | int, params: PreviewParams) -> None:
+        try:
+            reply = result_line(request_id, await self._desk.preview(params))
+        except Fault as fault:
+            reply = error_line(request_id, fault)
+        except Exception as error:
+            _log.exception("a preview failed")
+            reply = error_line(request_id, Fault(ErrorName.INTERNAL, f"the host failed: {type(error).__name__}"))
+        self._writer.write(reply)
+        with contextlib.suppress(ConnectionError):
+            await self._writer.drain()
 
     def _subscribe(self) -> dict[str, object]:
         if self._unsubscribe is None:
@@ -180,6 +203,16 @@ def _request(value: object) -> Request | None:
         return Request.model_validate(value)
     except ValidationError as error:
         raise _invalid("request", error) from None
+
+
+def _params(request: Request) -> Params:
+    kind = PARAMS.get(request.method)
+    if kind is None:
+        raise Fault(ErrorName.UNKNOWN_METHOD, f"no such method; there are: {', '.join(PARAMS)}")
+    try:
+        return kind.model_validate(request.params, by_alias=True, by_name=False)
+    except ValidationError as error:
+        raise _invalid("params", error) from None
 
 
 def _invalid(where: str, error: ValidationError) -> Fault:

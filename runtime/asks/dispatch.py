@@ -23,10 +23,13 @@ from interlock.runtime.asks.protocol import (
     HelloReply,
     ListParams,
     Params,
+    PreviewParams,
     ReadParams,
+    RevokeParams,
     SessionInfo,
     ShownParams,
 )
+from interlock.runtime.asks.standing import GrantDesk, NoGrants, suggestion_of
 from interlock.runtime.asks.view import page_of, slice_of, wire
 from interlock.runtime.events.permission import Approver
 from interlock.runtime.version import __version__
@@ -39,14 +42,18 @@ _NAMES: dict[str, ErrorName] = {
     "closed": ErrorName.CLOSED,
     "not_offered": ErrorName.NOT_OFFERED,
     "not_recorded": ErrorName.NOT_RECORDED,
+    "rule_refused": ErrorName.RULE_REFUSED,
 }
 
 
 class Desk:
     """Serves requests of all connections of a host."""
 
-    def __init__(self, broker: Broker, sessions: Callable[[], Sequence[SessionInfo]]) -> None:
+    def __init__(
+        self, broker: Broker, sessions: Callable[[], Sequence[SessionInfo]], grants: GrantDesk | None = None
+    ) -> None:
         self.broker = broker
+        self.grants: GrantDesk = grants if grants is not None else NoGrants()
         self._sessions = sessions
         self.objection: Callable[[int], str | None] = lambda _pid: None
         """Why the process may not answer; asked again before every answer."""
@@ -74,7 +81,24 @@ class Desk:
                 return {"askId": ask_id}
             case AskAnswer():
                 return self._answer(params, by)
+            case RevokeParams(grant_id=grant_id, session=session):
+                self._check(by)
+                return wire(self.grants.revoke(grant_id, session, by))
+        if method == "grants.list":
+            return {"grants": [wire(grant) for grant in self.grants.listed()]}
         return {"sessions": [wire(s) for s in self._sessions()]} if method == "session.list" else {}
+
+    async def preview(self, params: PreviewParams) -> dict[str, Any]:
+        """The result of `asks.preview`. Raises `Fault`."""
+        pending = self._open(params.ask_id)
+        if pending.terms is None or suggestion_of(pending.event, params.suggestion) is None:
+            raise Fault(ErrorName.UNKNOWN_SUGGESTION, "the ask has no such suggestion", askId=params.ask_id)
+        return wire(await pending.terms.preview(params.suggestion, params.rule))
+
+    def _check(self, by: Approver) -> None:
+        objection = self.objection(by.pid or 0)
+        if objection is not None:
+            raise Fault(ErrorName.NOT_ALLOWED, f"this process may not answer: {objection}")
 
     def _open(self, ask_id: str) -> Pending:
         found = self.broker.find(ask_id)
@@ -83,9 +107,7 @@ class Desk:
         return found
 
     def _answer(self, params: AskAnswer, by: Approver) -> dict[str, Any]:
-        objection = self.objection(by.pid or 0)
-        if objection is not None:
-            raise Fault(ErrorName.NOT_ALLOWED, f"this process may not answer: {objection}")
+        self._check(by)
         outcome = _accepted(self.broker.resolve(params, by)).outcome
         assert outcome is not None
         return wire(
@@ -96,6 +118,8 @@ class Desk:
                 scope=params.scope,
                 by=outcome.by or by,
                 at=outcome.at,
+                grant_id=outcome.grant_id,
+                grant_fault=outcome.grant_fault,
             )
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from interlock.runtime.events.permission import (
     AnswerKind,
@@ -18,6 +18,9 @@ from interlock.runtime.events.permission import (
     Scope,
     ToolPermission,
 )
+
+if TYPE_CHECKING:
+    from interlock.runtime.asks.standing import Terms
 
 Cause = Literal["expired", "cancelled", "superseded", "runtime_restarted", "session_closed"]
 
@@ -41,6 +44,12 @@ class Outcome:
     """Of the input that the answer is about."""
     recorded: bool = True
     """False only for a closing that the journal could not take."""
+    suggestion: str | None = None
+    """Digest of the suggestion that was answered with."""
+    grant_id: str | None = None
+    """The standing permission that was made of the answer."""
+    grant_fault: str | None = None
+    """Why none was made although one was wanted; the call itself is allowed once."""
 
     @property
     def allowed(self) -> bool:
@@ -58,6 +67,7 @@ class Outcome:
             by=event.by,
             at=event.ts,
             input_digest=event.input_digest,
+            suggestion=event.suggestion,
         )
 
     @classmethod
@@ -67,7 +77,7 @@ class Outcome:
 
 
 ResolutionStatus = Literal[
-    "accepted", "already", "unknown", "mismatch", "expired", "closed", "not_offered", "not_recorded"
+    "accepted", "already", "unknown", "mismatch", "expired", "closed", "not_offered", "not_recorded", "rule_refused"
 ]
 
 
@@ -97,6 +107,8 @@ class Pending:
     """Process and client name of the screens that have drawn it."""
     resolving: bool = False
     """An answer is being recorded at this moment."""
+    terms: Terms | None = None
+    """What stands behind its suggestions; None: an answer is for once."""
 
     @property
     def ask_id(self) -> str:

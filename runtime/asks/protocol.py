@@ -21,10 +21,13 @@ MAX_FRAME_BYTES = 1 << 20
 """Longest line in bytes, its line end not counted, in both directions."""
 MAX_MESSAGE_CHARS = 65_536
 """Longest message of an answer, in characters."""
+MAX_RULE_CHARS = 16_384
+"""Longest text of an edited rule, in characters; the host may take less, and says so."""
 
 Token = Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,200}\z", strict=True)]
 """An id or a digest: visible ASCII, so that nothing hidden can stand in it."""
 Label = Annotated[str, StringConstraints(min_length=1, max_length=200, strict=True)]
+RuleText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_RULE_CHARS, strict=True)]
 
 
 class ErrorName(StrEnum):
@@ -45,6 +48,9 @@ class ErrorName(StrEnum):
     NOT_RECORDED = "not_recorded"
     NOT_ALLOWED = "not_allowed"
     TOO_MANY = "too_many_connections"
+    RULE_REFUSED = "rule_refused"
+    UNKNOWN_GRANT = "unknown_grant"
+    UNKNOWN_SUGGESTION = "unknown_suggestion"
 
 
 ERROR_CODES: dict[ErrorName, int] = {
@@ -63,6 +69,9 @@ ERROR_CODES: dict[ErrorName, int] = {
     ErrorName.NOT_RECORDED: -32007,
     ErrorName.NOT_ALLOWED: -32008,
     ErrorName.TOO_MANY: -32009,
+    ErrorName.RULE_REFUSED: -32010,
+    ErrorName.UNKNOWN_GRANT: -32011,
+    ErrorName.UNKNOWN_SUGGESTION: -32012,
 }
 """Numbers in `error.code`: those below -32100 are JSON-RPC's own, the others ours."""
 
@@ -136,6 +145,10 @@ class AskAnswer(Params):
     message: Annotated[str, StringConstraints(max_length=MAX_MESSAGE_CHARS, strict=True)] | None = None
     session: Token | None = None
     """When given, the ask must be of this session."""
+    suggestion: Token | None = None
+    """The digest of the suggestion that was shown, for an allow that stands."""
+    rule: RuleText | None = None
+    """With scope `rule`: the suggestion's rule as the person edited it; none: as it was suggested."""
 
     @property
     def choice(self) -> str:
@@ -143,6 +156,24 @@ class AskAnswer(Params):
         if self.answer == "allow":
             return f"allow.{self.scope}"
         return "deny.message" if self.message else "deny"
+
+
+class PreviewParams(Params):
+    """`asks.preview`: what a suggestion would have covered of past calls."""
+
+    ask_id: Token
+    suggestion: Token
+    """Its digest."""
+    rule: RuleText | None = None
+    """Look at this text instead of the suggestion's own rule."""
+
+
+class RevokeParams(Params):
+    """`grants.revoke`: end a standing permission."""
+
+    grant_id: Token
+    session: Token | None = None
+    """Needed where the host has several sessions: ids of grants are unique within one."""
 
 
 PARAMS: dict[str, type[Params]] = {
@@ -154,6 +185,9 @@ PARAMS: dict[str, type[Params]] = {
     "asks.subscribe": NoParams,
     "asks.shown": ShownParams,
     "asks.answer": AskAnswer,
+    "asks.preview": PreviewParams,
+    "grants.list": NoParams,
+    "grants.revoke": RevokeParams,
 }
 """Every method and what it takes."""
 
@@ -248,6 +282,64 @@ class AnswerReply(Record):
     scope: Scope
     by: Approver
     at: str
+    grant_id: str | None = None
+    """The standing permission that was made of it."""
+    grant_fault: str | None = None
+    """Why none was made although one was wanted; the call is allowed once."""
+
+
+class PreviewReply(Record):
+    """Reply to `asks.preview`: judged by the policy of now, with the permission and without."""
+
+    ask_id: str
+    suggestion: str
+    calls: int
+    """How many past calls were looked at."""
+    sessions: int = 0
+    """In how many journals."""
+    since: str | None = None
+    """When the oldest of them was made."""
+    whole: bool = True
+    """Whether these are all calls on record; false: the bound was reached, and older ones were not looked at."""
+    covered: int = 0
+    """Would have asked, and would have passed with the permission."""
+    still_asks: int = 0
+    """Would have asked all the same."""
+    covered_examples: tuple[str, ...] = ()
+    near_misses: tuple[str, ...] = ()
+    """Of those that would still ask, the ones most like it."""
+
+
+class GrantView(Record):
+    """A standing permission that holds."""
+
+    grant_id: str
+    session: str
+    scope: Scope
+    tool: str
+    matches: dict[str, Any]
+    """What it covers: `field`, `value`, `cwd`, `label`."""
+    made_at: str
+    expires_at: str | None = None
+    by: Approver | None = None
+    rule_id: str | None = None
+    rule: str | None = None
+    call_started: bool = False
+    """Whether the call that was asked about has begun to run."""
+
+
+class GrantRevokedReply(Record):
+    """Reply to `grants.revoke`: it covers nothing any more, and that is in the journal on disk."""
+
+    grant_id: str
+    session: str
+    scope: Scope
+    call_started: bool = False
+    """Whether the call that was asked about has begun to run; if not, it is asked about again."""
+    rule_removed: bool | None = None
+    """With scope `rule`: whether its rule was taken out of the policy file now."""
+    problem: str | None = None
+    """What could not be done, for a person: the rule still stands in the file."""
 
 
 class OpenedNotice(Record):
@@ -266,6 +358,7 @@ class AnsweredNotice(Record):
     by: Approver
     at: str
     message: str | None = None
+    grant_id: str | None = None
 
 
 class ClosedNotice(Record):

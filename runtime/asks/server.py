@@ -23,6 +23,7 @@ from interlock.runtime.asks.frame import error_line
 from interlock.runtime.asks.lineage import Lineage
 from interlock.runtime.asks.peer import own_uid, peer_of
 from interlock.runtime.asks.protocol import MAX_FRAME_BYTES, ErrorName, Fault, SessionInfo
+from interlock.runtime.asks.standing import GrantDesk
 
 _log = logging.getLogger(__name__)
 
@@ -46,15 +47,16 @@ class AskServer:
         *,
         agent_pids: Callable[[], Iterable[int]] = lambda: (),
         announce: bool = True,
+        grants: GrantDesk | None = None,
     ) -> None:
         """`path`: of the socket; none: a new name in the run folder. `agent_pids`: processes of the agent; they and all
-        that descend from them are refused."""
+        that descend from them are refused. `grants`: the standing permissions, for a host that makes them."""
         listed = sessions if callable(sessions) else lambda: sessions
         self._sessions: Callable[[], Sequence[SessionInfo]] = listed
         self._wanted = None if path is None else Path(path)
         self._agent_pids = agent_pids
         self._lineage = Lineage()
-        self._desk = Desk(broker, listed)
+        self._desk = Desk(broker, listed, grants)
         self._desk.objection = self.objection
         self._announce = announce
         self._judged: dict[int, tuple[frozenset[int], float, str | None]] = {}

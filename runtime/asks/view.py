@@ -96,6 +96,7 @@ def notice_of(change: Change) -> tuple[str, dict[str, Any]]:
                 by=outcome.by,
                 at=outcome.at,
                 message=outcome.message,
+                grant_id=outcome.grant_id,
             )
             return "asks.answered", wire(answered)
         case Ended(outcome=outcome):

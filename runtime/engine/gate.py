@@ -7,6 +7,7 @@ the start. What has changed is asked again where that makes sense, and refused o
 
 from __future__ import annotations
 
+from datetime import timedelta
 from time import monotonic
 from typing import Any
 
@@ -14,22 +15,19 @@ from interlock.runtime.asks.broker import AskNotRecorded
 from interlock.runtime.asks.pending import Outcome
 from interlock.runtime.engine.digest import input_digest
 from interlock.runtime.engine.intent import Call
+from interlock.runtime.engine.offer import Offer, choices_of, offers_of
 from interlock.runtime.engine.setting import Setting
 from interlock.runtime.engine.stop import Stop
+from interlock.runtime.engine.terms import AskTerms
 from interlock.runtime.events.ids import new_ask_id
 from interlock.runtime.events.permission import ToolPermission
 from interlock.runtime.journal.artifacts import ArtifactError
-from interlock.runtime.journal.writer import JournalWriteError
+from interlock.runtime.journal.writer import JournalWriteError, stamp
 from interlock.runtime.policy.call import Call as PolicyCall
 from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.tools.atomic import stale
 from interlock.runtime.tools.baseline import baseline_of
 from interlock.runtime.tools.definition import Watched
-
-CHOICES = ("allow.once", "allow.session", "deny", "deny.message")
-"""Answers that this host can honour (ASK-4)."""
-WITHOUT_GRANT = ("allow.once", "deny", "deny.message")
-"""Where no standing permission can be made of the call, none is offered."""
 
 
 async def permit(setting: Setting, call: Call, *, supersedes: str | None = None, why_again: str = "") -> None:
@@ -42,20 +40,27 @@ async def permit(setting: Setting, call: Call, *, supersedes: str | None = None,
         _record(setting, call, decision)
         return
     # a call that a person was asked about is asked about again, whatever a rule says by now
-    event = _ask(setting, call, decision, supersedes, why_again)
-    outcome = await _answered(setting, call, event)
+    asked = policy_call(setting, call)
+    offers = _offers(setting, asked, decision)
+    event = _ask(setting, call, decision, offers, supersedes, why_again)
+    outcome = await _answered(setting, call, event, AskTerms(setting, asked, offers, event.ask_id or ""))
     if not outcome.allowed:
         raise refused(outcome)
-    call.ask_id = event.ask_id
-    if outcome.scope != "once" and decision.suggestions:
-        setting.grants.make(setting.journal, outcome.ask_id, outcome.scope, decision.suggestions[0])
+    call.ask_id, call.grant_id = event.ask_id, outcome.grant_id
 
 
 def decide_now(setting: Setting, call: Call) -> Decision:
-    """What the policy says of the call at this moment."""
+    """What the policy says of the call at this moment, the rules and grants of this session included."""
+    grants = setting.grants
+    policy = grants.over(setting.policy)
+    return decide(policy_call(setting, call), policy, setting.world, grants.standing(), setting.journal.now())
+
+
+def policy_call(setting: Setting, call: Call) -> PolicyCall:
+    """The call as the policy takes it."""
     tool, _, prepared, _ = call.need()
     workspace = setting.context.workspace
-    asked = PolicyCall(
+    return PolicyCall(
         tool=tool.name,
         input=shown_input(call),
         cwd=prepared.cwd,
@@ -66,7 +71,14 @@ def decide_now(setting: Setting, call: Call) -> Decision:
         agent=setting.agent,
         protected=setting.protected,
     )
-    return decide(asked, setting.policy, setting.world, setting.grants.standing(), setting.journal.now())
+
+
+def _offers(setting: Setting, asked: PolicyCall, decision: Decision) -> tuple[Offer, ...]:
+    # a call that only has to be asked about again may be one that a rule allows: then nothing is left to offer
+    if decision.effect != "ask":
+        return ()
+    policy = setting.grants.over(setting.policy)
+    return offers_of(decision, asked, policy, setting.world, setting.grants.standing(), setting.journal.now())
 
 
 def shown_input(call: Call) -> dict[str, Any]:
@@ -99,7 +111,14 @@ def _record(setting: Setting, call: Call, decision: Decision) -> None:
     setting.journal.append(event, durable=not tool.read_only)
 
 
-def _ask(setting: Setting, call: Call, decision: Decision, supersedes: str | None, why_again: str) -> ToolPermission:
+def _ask(
+    setting: Setting,
+    call: Call,
+    decision: Decision,
+    offers: tuple[Offer, ...],
+    supersedes: str | None,
+    why_again: str,
+) -> ToolPermission:
     tool, _, prepared, _ = call.need()
     _keep_diff(setting, call)
     call.digest = digest_of(call)
@@ -114,7 +133,7 @@ def _ask(setting: Setting, call: Call, decision: Decision, supersedes: str | Non
         prompt=setting.masked(prepared.prompt),
         risks=tuple(decision.risks),
         facts=decision.facts() | prepared.facts,
-        suggested_rules=tuple(suggestion.plain() for suggestion in decision.suggestions),
+        suggested_rules=tuple(offer.plain() for offer in offers),
         input_digest=call.digest,
         diff=call.diff_ref.id if call.diff_ref else None,
         diff_path=call.diff_ref.path if call.diff_ref else None,
@@ -126,9 +145,17 @@ def _ask(setting: Setting, call: Call, decision: Decision, supersedes: str | Non
         agent=setting.agent,
         agent_reason=call.intent.reason,
         sandbox=setting.sandbox.state,
-        choices=CHOICES if decision.suggestions else WITHOUT_GRANT,
+        choices=choices_of(offers),
+        expires_at=_expiry(setting, decision),
         supersedes=supersedes,
     )
+
+
+def _expiry(setting: Setting, decision: Decision) -> str | None:
+    """When the ask counts as timed out; None: it waits (ASK-5)."""
+    if decision.wait_seconds is None:
+        return None
+    return stamp(setting.journal.now() + timedelta(seconds=decision.wait_seconds))
 
 
 def _keep_diff(setting: Setting, call: Call) -> None:
@@ -144,10 +171,10 @@ def _keep_diff(setting: Setting, call: Call) -> None:
         ) from None
 
 
-async def _answered(setting: Setting, call: Call, event: ToolPermission) -> Outcome:
+async def _answered(setting: Setting, call: Call, event: ToolPermission, terms: AskTerms) -> Outcome:
     begun = monotonic()
     try:
-        return await setting.broker.open(event).wait()
+        return await setting.broker.open(event, terms).wait()
     except AskNotRecorded as error:
         raise JournalWriteError(str(error)) from error
     finally:
@@ -196,14 +223,22 @@ def drift(call: Call) -> Watched | None:
     return None
 
 
-def recheck(setting: Setting, call: Call) -> None:
-    """What was shown must be what runs. Raises Stop when input, version or policy are not what they were."""
+def recheck(setting: Setting, call: Call) -> str:
+    """What was shown must be what runs. Raises Stop when input, version or policy are not what they were.
+
+    Gives why a person has to be asked (again) before the start: what let the call pass was taken back; "" when not.
+    """
     if call.ask_id is not None and digest_of(call) != call.digest:
         raise Stop("permission", "digest_mismatch", "the call is not the one that was shown, so it was not run")
     decision = decide_now(setting, call)
     if decision.effect == "deny":
         _record(setting, call, decision)
         raise denied(decision)
+    if setting.grants.was_revoked(call.grant_id):
+        return "the permission that was given with the answer was taken back before the call began"
+    if call.ask_id is None and decision.effect == "ask":
+        return "what let this call pass holds no longer"
+    return ""
 
 
 def drifted(watched: Watched) -> Stop:

@@ -68,6 +68,8 @@ class Call:
     """Set when it is an invocation: accepted, validated, permitted."""
     ask_id: str | None = None
     """The ask that was answered with allow, when there was one."""
+    grant_id: str | None = None
+    """The standing permission that was made of that answer, when there was one."""
     digest: str | None = None
     """Of what was shown."""
     diff_ref: ArtifactRef | None = None

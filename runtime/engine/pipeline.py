@@ -167,6 +167,14 @@ class Pipeline:
         begun = monotonic()
         await ticket.turn()
         call.queued_ms = round((monotonic() - begun) * 1000)
+        await self._undrifted(call)
+        while why := gate.recheck(self._setting, call):
+            # what a person took back is theirs to give again; the files may have changed while they thought
+            await gate.permit(self._setting, call, supersedes=call.ask_id, why_again=why)
+            await self._undrifted(call)
+
+    async def _undrifted(self, call: Call) -> None:
+        """Return when all that was shown is as it was; a change of the same kind is asked about anew."""
         while (changed := await asyncio.to_thread(gate.drift, call)) is not None:
             stop = gate.drifted(changed)
             renewable = call.prepared is not None and call.prepared.renewable and call.ask_id is not None
@@ -174,7 +182,6 @@ class Pipeline:
             if not renewable:
                 raise stop
             await self._asked_again(call, stop)
-        gate.recheck(self._setting, call)
 
     async def _asked_again(self, call: Call, stop: Stop) -> None:
         """The same change on what the file holds now, as a new ask in place of the answered one."""

@@ -20,6 +20,7 @@ from typing import Literal
 from interlock.runtime.asks.broker import Broker, Record
 from interlock.runtime.asks.protocol import SessionInfo
 from interlock.runtime.asks.server import AskServer
+from interlock.runtime.engine.grants import SessionGrants
 from interlock.runtime.engine.manifest import FILE_NAME, Manifest, load_manifest
 from interlock.runtime.engine.pipeline import Pipeline
 from interlock.runtime.engine.sandbox.state import Sandbox, no_sandbox
@@ -55,6 +56,7 @@ class RuntimeSession:
         self._state = SessionState()
         self._ended = False
         setting.journal.subscribe(self._fold)
+        setting.journal.subscribe(lambda event, line, offset: setting.grants.add(event))
         self.pipeline = Pipeline(setting)
 
     @classmethod
@@ -243,7 +245,8 @@ def _server(setting: Setting, title: str | None) -> AskServer:
         cwd=setting.context.workspace.home,
         journal=str(journal.path),
     )
-    return AskServer(setting.broker, sessions=(info,), agent_pids=setting.strays.leaders)
+    grants = SessionGrants(journal, setting.grants)
+    return AskServer(setting.broker, sessions=(info,), agent_pids=setting.strays.leaders, grants=grants)
 
 
 def _first_event(

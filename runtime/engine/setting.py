@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -43,6 +44,8 @@ class Setting:
     scheduler: Scheduler = field(default_factory=Scheduler)
     strays: Strays = field(default_factory=Strays)
     grants: Grants = field(default_factory=Grants)
+    previewing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while past calls are looked through: one look at a time."""
 
     def masked(self, text: str) -> str:
         """The text without our secrets."""

@@ -1,0 +1,127 @@
+"""A rule that a person has edited before allowing by it: read by the policy's own loader, and held within bounds.
+
+Promises: refused is what is no single allow, what does not let the asked call pass, and whatever is broader than the
+policy itself would ever suggest: whole programs whose first word decides what they do, shells and interpreters with
+code, what destroys, paths outside the workspace. The error says what, where and what would do.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from interlock.runtime.engine.offer import Offer, with_layer
+from interlock.runtime.policy.builtin import default_policy
+from interlock.runtime.policy.call import Call, World
+from interlock.runtime.policy.decide import decide
+from interlock.runtime.policy.grant import PATTERN_JOINT, Grant
+from interlock.runtime.policy.layer import Layer, Policy
+from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.pattern import Pattern, read_pattern
+from interlock.runtime.policy.rule import Rule
+from interlock.runtime.policy.shell.option import names
+
+MOST_CHARS = 4_000
+_KEYS = names("id effect reason tool agent command path use inside without_risk expires match not_match")
+"""Keys that only narrow, or say what the suggestion said."""
+
+
+class RuleRefused(Exception):
+    """The edited rule cannot be taken; the message says why, for the person."""
+
+
+def read_edited(
+    text: str, offer: Offer, call: Call, policy: Policy, world: World, grants: Sequence[Grant], now: datetime
+) -> Layer:
+    """The layer with this rule. Raises RuleRefused."""
+    layer = _loaded(text)
+    rule = layer.rules[0]
+    _check_keys(text)
+    if rule.is_over(now):
+        raise RuleRefused("`expires` is in the past: the rule would allow nothing")
+    taken = {known.id: where.name for where, known in policy.rules()}
+    if rule.id in taken:
+        raise RuleRefused(f"there is a rule {rule.id!r} already ({taken[rule.id]} layer): give this one another id")
+    if offer.suggestion.field == "pattern":
+        _check_commands(rule, call, world, now)
+    else:
+        _check_paths(rule, offer, call, world)
+    decision = decide(call, with_layer(policy, layer), world, grants, now)
+    if decision.effect != "allow":
+        raise RuleRefused(f"with this rule the call would still not pass: {decision.reason}")
+    return layer
+
+
+def _loaded(text: str) -> Layer:
+    if len(text) > MOST_CHARS:
+        raise RuleRefused(f"the rule is longer than {MOST_CHARS:,} characters")
+    layer = load_layer(text, file="the rule", layer="user")
+    if layer.problems:
+        problem = layer.problems[0]
+        raise RuleRefused(f"line {problem.line}: {problem.what}")
+    if len(layer.rules) != 1 or layer.mode is not None or layer.rules[0].effect != "allow":
+        raise RuleRefused('write exactly one [[rule]] with effect = "allow"')
+    return layer
+
+
+def _check_keys(text: str) -> None:
+    document = tomllib.loads(text)
+    rules = document.get("rule")
+    if set(document) != {"rule"} or not isinstance(rules, list) or len(rules) != 1:
+        raise RuleRefused("write exactly one [[rule]] and nothing beside it")
+    if wider := sorted(set(rules[0]) - _KEYS):
+        raise RuleRefused(f"{wider[0]!r} cannot be used here; write such a rule into your policy file by hand")
+
+
+def _check_commands(rule: Rule, call: Call, world: World, now: datetime) -> None:
+    if rule.tools != ("bash",):
+        raise RuleRefused('the rule is about a shell command: keep tool = "bash"')
+    if not rule.commands:
+        raise RuleRefused("the rule names no command")
+    for pattern in rule.commands:
+        widest = _widest(pattern, call, world, now)
+        if not any(_is_within(pattern, read_pattern(text)) for text in widest):
+            shown = f"; for such commands the widest is {' or '.join(repr(w) for w in widest)}" if widest else ""
+            raise RuleRefused(f"{pattern.text!r} is broader than what may be kept from an ask{shown}")
+
+
+def _widest(pattern: Pattern, call: Call, world: World, now: datetime) -> list[str]:
+    """The patterns that the policy itself would suggest for a command of this form."""
+    command = shlex.join(_plain(word) for word in pattern.words)
+    seen = decide(replace(call, input={"command": command}), default_policy(), world, (), now)
+    return [text for offer in seen.suggestions if offer.field == "pattern" for text in offer.value.split(PATTERN_JOINT)]
+
+
+def _plain(word: str) -> str:
+    return word.replace("*", "x").replace("?", "x")
+
+
+def _is_within(pattern: Pattern, widest: Pattern) -> bool:
+    """Whether everything that `pattern` covers is covered by `widest` too."""
+    size = len(widest.words)
+    if pattern.words[:size] != widest.words:
+        return False
+    return widest.open_ended or (len(pattern.words) == size and not pattern.open_ended)
+
+
+def _check_paths(rule: Rule, offer: Offer, call: Call, world: World) -> None:
+    if rule.tools != (offer.suggestion.tool,):
+        raise RuleRefused(f'the rule is about {offer.suggestion.tool}: keep tool = "{offer.suggestion.tool}"')
+    if rule.commands or rule.paths is None:
+        raise RuleRefused("the rule names no path")
+    roots = [world.resolve(root).path for root in call.workspace]
+    for text in rule.paths.texts:
+        if text in offer.rule_paths:
+            continue
+        fixed = _fixed(text)
+        if not any(fixed == root or fixed.startswith(root.rstrip("/") + "/") for root in roots):
+            raise RuleRefused(f"the path {text!r} does not begin in this workspace ({', '.join(roots)}): name it whole")
+
+
+def _fixed(glob: str) -> str:
+    """The folders in front of the first sign of a pattern."""
+    first = next((at for at, c in enumerate(glob) if c in "*?[{(!|\\"), None)
+    return glob if first is None else glob[:first].rpartition("/")[0]

@@ -1,0 +1,147 @@
+"""What a standing permission would have covered of past calls, for whoever is about to make one (ASK-4).
+
+Promises: judged by the policy that holds now, with the permission and without; calls that pass anyway or are denied count
+as neither; the number of calls that were looked at is told, and whether there are more. Runs in a thread, one at a time
+for a session, and nothing waits for it: the ask is open meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from interlock.runtime.asks.protocol import PreviewReply
+from interlock.runtime.engine.offer import Offer, with_layer
+from interlock.runtime.engine.past import Past, PastCall, past_calls
+from interlock.runtime.journal.place import sessions_home
+from interlock.runtime.policy.call import Call, World
+from interlock.runtime.policy.decide import decide
+from interlock.runtime.policy.grant import Grant
+from interlock.runtime.policy.layer import Layer, Policy
+from interlock.runtime.policy.tool import command_of
+
+if TYPE_CHECKING:
+    from interlock.runtime.engine.setting import Setting
+
+MOST_EXAMPLES = 5
+MOST_EXAMPLE_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A permission to be tried: a grant, or a rule as a layer."""
+
+    grant: Grant | None
+    layer: Layer | None
+    about: str
+    """What it is about, to tell near misses from others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    policy: Policy
+    world: World
+    grants: tuple[Grant, ...]
+    now: datetime
+
+    def effect(self, call: Call) -> str:
+        return decide(call, self.policy, self.world, self.grants, self.now).effect
+
+    def with_trial(self, trial: Trial) -> _Judge:
+        # one policy for all calls: the index of its rules is built once
+        policy = with_layer(self.policy, trial.layer) if trial.layer is not None else self.policy
+        grants = self.grants if trial.grant is None else (*self.grants, trial.grant)
+        return _Judge(policy, self.world, grants, self.now)
+
+
+def trial_of(offer: Offer, layer: Layer | None) -> Trial:
+    """The permission that an offer stands for; `layer`: its rule as it was edited."""
+    one = offer.suggestion
+    if layer is not None:
+        rule = layer.rules[0]
+        about = rule.commands[0].text if rule.commands else rule.paths.texts[0] if rule.paths else one.value
+        return Trial(None, layer, about)
+    return Trial(Grant("preview", one.tool, one.field, one.value, one.cwd), None, one.value)
+
+
+async def preview_of(setting: Setting, call: Call, trial: Trial) -> PreviewReply:
+    """Look through the past. The reply's `ask_id` and `suggestion` are the caller's to fill in."""
+    judge = _Judge(
+        setting.grants.over(setting.policy), setting.world, tuple(setting.grants.standing()), setting.journal.now()
+    )
+    async with setting.previewing:
+        return await asyncio.to_thread(_preview, judge, call, trial)
+
+
+def _preview(judge: _Judge, call: Call, trial: Trial) -> PreviewReply:
+    past = past_calls(sessions_home(), call.tool)
+    covered: list[PastCall] = []
+    left: list[PastCall] = []
+    permitted = judge.with_trial(trial)
+    for one in past.calls:
+        asked = _call(one, call)
+        if judge.effect(asked) == "ask":
+            (covered if permitted.effect(asked) == "allow" else left).append(one)
+    return _reply(past, covered, left, trial.about)
+
+
+def _call(one: PastCall, like: Call) -> Call:
+    return Call(
+        tool=one.tool,
+        input=one.input,
+        cwd=one.cwd,
+        workspace=one.workspace,
+        home=like.home,
+        risks=like.risks,
+        read_only=like.read_only,
+        agent=one.agent,
+        protected=like.protected,
+    )
+
+
+def _reply(past: Past, covered: Sequence[PastCall], left: Sequence[PastCall], about: str) -> PreviewReply:
+    near = sorted((one for one in left if _likeness(one, about)), key=lambda one: -_likeness(one, about))
+    return PreviewReply(
+        ask_id="",
+        suggestion="",
+        calls=len(past.calls),
+        sessions=past.sessions,
+        since=past.calls[-1].at if past.calls else None,
+        whole=past.whole,
+        covered=len(covered),
+        still_asks=len(left),
+        covered_examples=_examples(covered),
+        near_misses=_examples(near),
+    )
+
+
+def _likeness(one: PastCall, about: str) -> int:
+    """How many first words, or folders, it has in common with what the permission is about."""
+    text = _text(one)
+    sign = "/" if about.startswith("/") else None
+    count = 0
+    for mine, wanted in zip(text.split(sign), about.split(sign), strict=False):
+        if mine != wanted:
+            break
+        count += bool(mine)
+    return count
+
+
+def _text(one: PastCall) -> str:
+    found = command_of(one.input) or one.input.get("path") or one.input.get("file_path")
+    if not isinstance(found, str):
+        return json.dumps(one.input, ensure_ascii=False, default=str)
+    if command_of(one.input) is None and not found.startswith("/"):
+        return f"{one.cwd.rstrip('/')}/{found}"
+    return found
+
+
+def _examples(calls: Sequence[PastCall]) -> tuple[str, ...]:
+    texts = dict.fromkeys(_text(one) for one in calls)
+    return tuple(t if len(t) <= MOST_EXAMPLE_CHARS else t[: MOST_EXAMPLE_CHARS - 1] + "…" for t in texts)[
+        :MOST_EXAMPLES
+    ]

@@ -1,0 +1,162 @@
+"""Rules that answers put into the user's policy file, and take out again.
+
+Promises: everything else in the file stays byte for byte, comments and mode too; readers see the old file or the new
+one, never a part; a link is followed and stays a link; two processes that write at once both get their change in; a
+file that could not hold the rule as it is meant is left as it is, and the error says what to mend.
+Does not promise: to see an editor that has the file open and saves its own copy later.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+
+from interlock.runtime.policy.layer import Layer
+from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.rule_file import pieces_of
+from interlock.runtime.tools.policy_files import user_file
+
+_MARK = "# kept by Interlock"
+_BOM = "\ufeff"
+
+
+class KeptRuleError(Exception):
+    """The file was not changed; the message says why and what to do."""
+
+
+def keep_rule(text: str, rule_id: str, now: datetime, *, file: Path | None = None) -> Path:
+    """Put the rule `text` at the end of the user's policy file, with a line that says where it came from.
+
+    Returns the file. Raises KeptRuleError.
+    """
+    place = file or user_file()
+
+    def added(old: str) -> str:
+        before = _layer(old, place)
+        if any(rule.id == rule_id for rule in before.rules):
+            raise KeptRuleError(f"{place} has a rule {rule_id} already; nothing was added.")
+        gap = "" if not old else "\n" if old.endswith("\n") else "\n\n"
+        new = f"{old}{gap}{_MARK}, {now:%Y-%m-%d}, from an answer: {rule_id}\n{text.strip()}\n"
+        after = _layer(new, place)
+        if [p.what for p in after.problems] != [p.what for p in before.problems] or not any(
+            rule.id == rule_id and rule.effect == "allow" for rule in after.rules
+        ):
+            problem = next(iter(before.problems), None) or next(iter(after.problems), None)
+            raise KeptRuleError(f"{place} cannot take the rule ({problem}). Mend the file, then allow by rule again.")
+        return new
+
+    _change(place, added)
+    return place
+
+
+def drop_rule(rule_id: str, *, file: Path | None = None) -> bool:
+    """Take the rule of this id out again. False: it is not in the file (any more). Raises KeptRuleError."""
+    place = file or user_file()
+    found = False
+
+    def without(old: str) -> str:
+        nonlocal found
+        lines = _lines(old)
+        spans = list(_spans(old, lines, rule_id))
+        if len(spans) > 1:
+            raise KeptRuleError(
+                f"{place} has {len(spans)} rules with the id {rule_id}. Take out the right one by hand."
+            )
+        found = bool(spans)
+        return "".join([*lines[: spans[0][0]], *lines[spans[0][1] :]]) if spans else old
+
+    if os.path.lexists(place):
+        _change(place, without)
+    return found
+
+
+def holds_rule(rule_id: str, *, file: Path | None = None) -> bool:
+    """Whether a rule of this id stands in the user's policy file. Raises KeptRuleError."""
+    place = file or user_file()
+    return any(rule.id == rule_id for rule in _layer(_read(place), place).rules)
+
+
+def _layer(text: str, place: Path) -> Layer:
+    return load_layer(text, file=str(place), layer="user")
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def _spans(text: str, lines: list[str], rule_id: str) -> Iterator[tuple[int, int]]:
+    """(first, behind the last) line of each rule with this id, with the line of ours in front of it."""
+    for piece in pieces_of(text.removeprefix(_BOM)):
+        if piece.name != "rule" or piece.table.get("id") != rule_id:
+            continue
+        first = piece.line - 1
+        last = first + len(_lines(piece.text))
+        while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
+            last -= 1
+        if first and lines[first - 1].startswith(_MARK) and rule_id in lines[first - 1]:
+            first -= 1
+            # the empty line that was put in front of it
+            first -= bool(first and not lines[first - 1].strip())
+        yield first, last
+
+
+def _read(place: Path) -> str:
+    try:
+        data = place.read_bytes()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise KeptRuleError(f"cannot read {place}: {error.strerror}. Nothing was changed.") from None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise KeptRuleError(f"{place} is no UTF-8 at byte {error.start}. Mend it; nothing was changed.") from None
+
+
+def _change(place: Path, change: Callable[[str], str]) -> None:
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _locked(place):
+            old = _read(place)
+            new = change(old)
+            if new != old:
+                _replace(Path(os.path.realpath(place)), new.encode("utf-8"))
+    except OSError as error:
+        raise KeptRuleError(f"cannot write {place}: {error.strerror}. Nothing was changed.") from None
+    except UnicodeEncodeError:
+        raise KeptRuleError("the rule holds a character that no file can hold. Nothing was changed.") from None
+
+
+@contextmanager
+def _locked(place: Path) -> Iterator[None]:
+    handle = os.open(place.with_name(f".{place.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _replace(real: Path, data: bytes) -> None:
+    new = real.with_name(f".{real.name[:80]}.{secrets.token_hex(6)}.tmp")
+    try:
+        mode = stat.S_IMODE(real.stat().st_mode)
+    except FileNotFoundError:
+        mode = 0o600
+    try:
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(handle, mode)
+            os.fsync(handle)
+        os.replace(new, real)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(new)
