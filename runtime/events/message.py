@@ -82,6 +82,8 @@ class ModelResponse(Event):
     duration_ms: int | None = None
     """None: not recorded."""
     cost_usd: float | None = None
+    cost_estimated: bool | None = None
+    """True: the cost was worked out from list prices, not told by the agent."""
     model: str | None = None
     """Of a foreign session: the model that answered."""
     inherited: bool | None = None

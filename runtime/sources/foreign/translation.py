@@ -14,11 +14,13 @@ from pathlib import Path
 
 from interlock.runtime.events.base import Origin
 from interlock.runtime.events.foreign import ForeignDamaged
+from interlock.runtime.events.message import ModelResponse
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.journal.codec import encode
 from interlock.runtime.journal.tail import TailReader
 from interlock.runtime.sources.foreign.adapter import Adapter, Format, Framing
 from interlock.runtime.sources.foreign.framing import frame_document, frame_line
+from interlock.runtime.sources.foreign.prices import Prices
 from interlock.runtime.sources.foreign.record import DamagedRecord, ForeignRecord, Framed
 
 DOCUMENT_LIMIT = 512 * 1024 * 1024
@@ -48,9 +50,16 @@ class Translation:
     """One log and the adapter that reads it. Not safe for use by two threads at once."""
 
     def __init__(
-        self, path: Path, log_format: Format, framing: Framing, *, session: str, part: str | None = None
+        self,
+        path: Path,
+        log_format: Format,
+        framing: Framing,
+        *,
+        session: str,
+        part: str | None = None,
+        prices: Prices | None = None,
     ) -> None:
-        """`part`: the session of a database that holds several."""
+        """`part`: the session of a database that holds several. `prices`: for costs that the log does not tell."""
         self.path = path
         self.format = log_format
         self.framing = framing
@@ -65,6 +74,7 @@ class Translation:
         """Whether the last read stopped at its limit."""
         self.read_bytes = 0
         """How far the log was read."""
+        self._prices = prices
         self._adapter: Adapter = log_format.adapter()
         self._reader = TailReader(path) if framing == "lines" else None
         self._rows = log_format.rows(path, part) if framing == "rows" and log_format.rows else None
@@ -171,13 +181,19 @@ class Translation:
         types = set()
         for event in self._adapter.take(framed):
             types.add(event.type)
-            yield event
+            yield self._priced(event) if isinstance(event, ModelResponse) else event
         if types - {"foreign.record", "foreign.unknown"}:
             self.tally.eventful += 1
         elif "foreign.unknown" in types:
             self.tally.unknown += 1
         else:
             self.tally.kept += 1
+
+    def _priced(self, event: ModelResponse) -> ModelResponse:
+        if event.cost_usd is not None or self._prices is None:
+            return event
+        cost = self._prices.cost(event.model, event.usage, self.format.kind)
+        return event if cost is None else event.model_copy(update={"cost_usd": cost, "cost_estimated": True})
 
     def encode(self, event: AnyEvent) -> Iterator[bytes]:
         """The line of one event, `seq` counted on; an event that no line can carry becomes a damaged record."""
