@@ -7,6 +7,7 @@ case; says in words what the path decides. Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -88,6 +89,7 @@ _CI = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=4_096)
 def guard_of(path: str, use: Literal["read", "write"]) -> str:
     """Why this real path is guarded against this use, "" when it is not."""
     parts = [part.lower() for part in path.split("/") if part]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from interlock.runtime.policy.floor import floor_verdict
 from interlock.runtime.policy.layer import Layer
 from interlock.runtime.policy.path import PathFact
 from interlock.runtime.policy.rule import Rule, Verdict
-from interlock.runtime.policy.rule_index import RuleIndex
+from interlock.runtime.policy.rule_index import RuleIndex, Standing
 from interlock.runtime.policy.subject import Subject
 
 
@@ -21,22 +22,22 @@ def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime |
     """Allow, ask or deny for one subject."""
     if (verdict := floor_verdict(subject)) is not None:
         return verdict
-    program = subject.simple.program if subject.simple is not None else None
-    standing = [
-        pair
-        for index in indexes
-        for pair in index.about(program, paths=index.speaks_of(subject))
-        if not pair[1].is_over(now)
-    ]
-    for effect in ("deny", "ask"):
-        for layer, rule in standing:
-            if rule.effect == effect and rule.matches(subject):
-                return _of_rule(layer, rule, rule.reason or f"{effect} by rule {rule.id}")
-    for layer, rule in standing:
-        if rule.may_catch_below(subject):
+    standing = [index.about(subject) for index in indexes]
+    for layer, rule in (*_each(standing, "denies"), *_each(standing, "asks")):
+        if not rule.is_over(now) and rule.matches(subject):
+            return _of_rule(layer, rule, rule.reason or f"{rule.effect} by rule {rule.id}")
+    for layer, rule in _each(standing, "guards"):
+        if not rule.is_over(now) and rule.may_catch_below(subject):
             why = f"it takes a whole folder, and rule {rule.id} speaks of files that may be in it"
             return Verdict("ask", why, layer.name, rule.id)
-    return _permitted(subject, standing)
+    return _permitted(subject, [pair for pair in _each(standing, "allows") if not pair[1].is_over(now)])
+
+
+_Kind = Literal["denies", "asks", "allows", "guards"]
+
+
+def _each(standing: Sequence[Standing[Layer]], kind: _Kind) -> list[tuple[Layer, Rule]]:
+    return [pair for one in standing for pair in getattr(one, kind)]
 
 
 def _of_rule(layer: Layer, rule: Rule, reason: str) -> Verdict:
@@ -47,7 +48,7 @@ def _permitted(subject: Subject, standing: Sequence[tuple[Layer, Rule]]) -> Verd
     """An allow that holds, or the reason why none does."""
     stopped: Rule | None = None
     for layer, rule in standing:
-        if rule.effect != "allow" or not rule.matches(subject):
+        if not rule.matches(subject):
             continue
         if rule.lifts(subject):
             return _of_rule(layer, rule, rule.reason or f"allowed by rule {rule.id}")

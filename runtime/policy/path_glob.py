@@ -70,6 +70,12 @@ def _places(texts: tuple[str, ...], roots: tuple[str, ...], home: str, fold: boo
     return tuple((place.lower(), is_open) for place, is_open in found) if fold else tuple(found)
 
 
+@lru_cache(maxsize=2048)
+def places_of(texts: tuple[str, ...], roots: tuple[str, ...], home: str) -> tuple[str, ...]:
+    """The folders outside of which no path is covered: what stands in front of each glob's first pattern."""
+    return tuple("/" + posixpath.normpath(place).lstrip("/") for place, _ in _places(texts, roots, home, False))
+
+
 def read_globs(texts: Sequence[str]) -> PathGlobs:
     """Check the globs. Raises GlobError."""
     for text in texts:

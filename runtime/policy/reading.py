@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.shell import parse_command
@@ -40,9 +40,24 @@ def read_call(call: Call, world: World) -> Reading:
 
 def _subjects(call: Call, commands: Sequence[SimpleCommand], world: World) -> Iterator[Subject]:
     """One a command; those that differ only in their place share their facts."""
-    known: dict[SimpleCommand, Subject] = {}
+    known: dict[object, Subject] = {}
     for simple in commands:
-        key = replace(simple, start=0, end=0, depth=0, text="")
+        key = _key(simple)
         if key not in known:
             known[key] = command_subject(call, simple, world)
         yield known[key] if known[key].simple is simple else known[key].elsewhere(simple)
+
+
+def _key(simple: SimpleCommand) -> object:
+    """All of a command that its facts may depend on: all but its place, its depth and how it is written."""
+    return (
+        simple.argv,
+        simple.known,
+        simple.assignments,
+        simple.redirects,
+        simple.cwd,
+        simple.via,
+        simple.understood,
+        simple.notes,
+        simple.globs,
+    )

@@ -1,33 +1,68 @@
-"""The rules that can speak of a program, found without trying all of them.
+"""The rules that can speak of a subject, found without trying all of them.
 
-Promises: leaves out only rules that could not match: those that name programs, all of them others,
-and those that name paths where none is touched. Keeps the order. Pure.
+Promises: leaves out only rules that could not match: those that name programs, all of them others, and those that name
+paths where none of the subject's paths lies at, above or below the part of a glob that stands in front of its first
+pattern. Keeps the order. What was found is kept, up to a limit. Pure.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from interlock.runtime.policy.path_glob import PathGlobs
+from interlock.runtime.policy.path_glob import places_of
 from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.subject import Subject
 
 L = TypeVar("L")
 """What a rule is kept with: its layer."""
+_MOST_KEPT = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Generic[L]):
+    """Rules that may speak of one subject, by what they do, each in the order of the layers."""
+
+    denies: tuple[tuple[L, Rule], ...]
+    asks: tuple[tuple[L, Rule], ...]
+    allows: tuple[tuple[L, Rule], ...]
+    guards: tuple[tuple[L, Rule], ...]
+    """Denies and asks that name paths: they may speak of what lies below a folder."""
+
+
+class _Places:
+    """Where the path rules speak, for one workspace and home."""
+
+    def __init__(self) -> None:
+        self.at: dict[str, list[int]] = {}
+        """Folder in front of a glob's first pattern -> rules."""
+        self.above: dict[str, list[int]] = {}
+        """Every folder above one of those, and itself -> rules."""
+
+    def add(self, number: int, place: str) -> None:
+        self.at.setdefault(place, []).append(number)
+        for folder in _ancestors(place):
+            self.above.setdefault(folder, []).append(number)
+
+    def about(self, path: str) -> Iterator[int]:
+        """The rules that may match the path, or something below it."""
+        yield from self.above.get(path, ())
+        for folder in _ancestors(path):
+            yield from self.at.get(folder, ())
 
 
 class RuleIndex(Generic[L]):
-    """Rules with their layers, by program."""
+    """Rules with their layers, by program and by place."""
 
     def __init__(self, pairs: Iterable[tuple[L, Rule]]) -> None:
         self._pairs = list(pairs)
         self._by_key: dict[str, list[int]] = {}
         self._always: list[int] = []
-        self._known: dict[tuple[str, bool], list[tuple[L, Rule]]] = {}
-        texts = dict.fromkeys(text for _, rule in self._pairs if rule.paths for text in rule.paths.texts)
-        self._globs = PathGlobs(tuple(texts))
+        self._with_paths = [at for at, (_, rule) in enumerate(self._pairs) if rule.paths is not None]
+        self._places: dict[tuple[tuple[str, ...], str], _Places] = {}
+        self._known: dict[tuple[str, frozenset[int]], Standing[L]] = {}
         for at, (_, rule) in enumerate(self._pairs):
             keys = rule_keys(rule)
             if keys is None:
@@ -35,32 +70,58 @@ class RuleIndex(Generic[L]):
             for key in keys or ():
                 self._by_key.setdefault(key, []).append(at)
 
-    def about(self, program: str | None, *, paths: bool = True) -> list[tuple[L, Rule]]:
-        """The rules that may speak of a program (None: of a call that runs none) that touches paths or none."""
-        name = "" if program is None else program_key(program)
-        numbers = self._by_key.get(name)
-        key = (name if numbers else "", paths)
-        if key not in self._known:
-            found = [self._pairs[at] for at in sorted({*self._always, *(numbers or ())})]
-            self._known[key] = found if paths else [pair for pair in found if pair[1].paths is None]
-        return self._known[key]
+    def about(self, subject: Subject) -> Standing[L]:
+        """The rules that may speak of the subject."""
+        name = program_key(subject.simple.program) if subject.simple is not None else ""
+        name = name if name in self._by_key else ""
+        key = (name, self._hits(subject))
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST_KEPT:
+                self._known.clear()
+            found = self._known[key] = self._standing(*key)
+        return found
 
-    def speaks_of(self, subject: Subject) -> bool:
-        """Whether any glob of any rule may be about a path of the subject, or about what lies below one."""
-        if not self._globs.texts:
-            return False
-        roots, home, fold = subject.roots, subject.call.home, subject.world.case_insensitive
-        for fact in subject.paths:
-            if fact.resolved and self._globs.match(fact.resolved, roots, home, fold=fold):
-                return True
-            if fact.kind != "file" and self._globs.covers_part_of(fact.resolved, roots, home, fold=fold):
-                return True
-        return False
+    def _hits(self, subject: Subject) -> frozenset[int]:
+        """The path rules that may speak of a path of the subject."""
+        if not self._with_paths or not subject.paths:
+            return frozenset()
+        if subject.world.case_insensitive:
+            return frozenset(self._with_paths)
+        places = self._places_for(subject.roots, subject.call.home)
+        return frozenset(at for fact in subject.paths if fact.resolved for at in places.about(fact.resolved))
+
+    def _places_for(self, roots: tuple[str, ...], home: str) -> _Places:
+        found = self._places.get((roots, home))
+        if found is None:
+            if len(self._places) >= 20:
+                self._places.clear()
+            found = self._places[roots, home] = _Places()
+            for number in self._with_paths:
+                globs = self._pairs[number][1].paths
+                for place in places_of(globs.texts, roots, home) if globs else ():
+                    found.add(number, place)
+        return found
+
+    def _standing(self, name: str, hits: frozenset[int]) -> Standing[L]:
+        numbers = sorted({*self._always, *self._by_key.get(name, ())})
+        pairs = [self._pairs[at] for at in numbers if self._pairs[at][1].paths is None or at in hits]
+        by_effect = {effect: tuple(p for p in pairs if p[1].effect == effect) for effect in ("deny", "ask", "allow")}
+        guards = tuple(p for p in pairs if p[1].effect != "allow" and p[1].paths is not None)
+        return Standing(by_effect["deny"], by_effect["ask"], by_effect["allow"], guards)
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    """The path and every folder above it, up to the root."""
+    yield path
+    while path not in ("/", ""):
+        path = posixpath.dirname(path)
+        yield path
 
 
 def program_key(program: str) -> str:
     """Under what a program is filed: its last component, in lower case."""
-    return posixpath.basename(program).lower()
+    return program.rpartition("/")[2].lower()
 
 
 def rule_keys(rule: Rule) -> frozenset[str] | None:

@@ -14,10 +14,9 @@ from itertools import islice
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.depth import reads_below
 from interlock.runtime.policy.git_fact import git_facts
-from interlock.runtime.policy.host import hosts_of, hosts_of_input
-from interlock.runtime.policy.option_path import option_paths
+from interlock.runtime.policy.host import hosts_of_input
 from interlock.runtime.policy.path import PathFact, Use, path_fact
-from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper
+from interlock.runtime.policy.plain_fact import PlainFact, plain_fact
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import Effects, SimpleCommand
 from interlock.runtime.policy.tool import ToolKind, is_known, paths_of, tool_kind
@@ -123,15 +122,14 @@ def _path_words(word: str) -> Iterator[str]:
 
 def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     """The facts of one simple command."""
-    found = effects(simple)
-    gate = is_read_only(simple)
-    paths = tuple(islice(_shell_paths(simple, found, call, world), _MOST_WORDS + 1))
-    git, objections = git_facts(simple, gate.ok, call, world)
-    if len(paths) > _MOST_WORDS or (len(simple.argv) > _MOST_WORDS and not gate.ok):
+    plain = plain_fact(simple)
+    found = plain.effects
+    paths = tuple(islice(_shell_paths(simple, plain, call, world), _MOST_WORDS + 1))
+    git, objections = git_facts(simple, plain.reads_only, call, world)
+    if len(paths) > _MOST_WORDS or (len(simple.argv) > _MOST_WORDS and not plain.reads_only):
         objections = (*objections, f"it has more than {_MOST_WORDS} words or paths")
-    flags = set(found.flags)
     facts = tuple(dict.fromkeys((*paths, *git)))
-    risks = frozenset(flags | _risk_words(found, facts, gate.ok, simple.understood))
+    risks = frozenset({*found.flags, *_risk_words(found, facts, plain.reads_only, simple.understood)})
     return Subject(
         call,
         world,
@@ -140,23 +138,18 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
         facts,
         objections,
         risks,
-        hosts_of(simple),
-        gate.ok,
-        gate.why,
+        plain.hosts,
+        plain.reads_only,
+        plain.why_not,
         simple.understood,
-        _only_wraps(simple, gate.ok),
+        plain.wraps,
         found.network,
     )
 
 
-def _only_wraps(simple: SimpleCommand, reads: bool) -> bool:
-    return reads and is_wrapper(simple)
-
-
-def _shell_paths(simple: SimpleCommand, found: Effects, call: Call, world: World) -> Iterator[PathFact]:
+def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: World) -> Iterator[PathFact]:
     patterns = {simple.argv[i] for i in simple.globs}
-    told = (*found.reads, *option_paths(simple))
-    uses: tuple[tuple[tuple[str, ...], Use], ...] = ((tuple(dict.fromkeys(told)), "read"), (found.writes, "write"))
+    uses: tuple[tuple[tuple[str, ...], Use], ...] = ((plain.read_paths, "read"), (plain.effects.writes, "write"))
     for texts, use in uses:
         for text in texts:
             if text in patterns:

@@ -110,6 +110,6 @@ def patched(text: str) -> list[str]:
 def fixed_part(pattern: str) -> str:
     """The folder that a pattern cannot leave, `src` of `src/**/*.py`; `..` behind it is kept, because it can."""
     parts = pattern.split("/")
-    at = next((i for i, part in enumerate(parts) if any(c in part for c in "*?[{!(")), len(parts))
+    at = next((i for i, part in enumerate(parts) if any(c in part for c in "*?[{!(\\")), len(parts))
     climbs = [part for part in parts[at:] if part == ".."]
     return "/".join([*parts[:at], *climbs]) or ("/" if pattern.startswith("/") else ".")

@@ -19,6 +19,7 @@ MAX_BRACES = 24
 
 _RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?\Z")
 _GLOB = re.compile(r"[*?]|\[.*\]", re.DOTALL)
+_SPECIAL = re.compile(r"[{~*?\[]")
 _NUMBERS = frozenset("?#$!")
 _DEFAULTS = frozenset({":-", "-", ":=", "="})
 
@@ -66,7 +67,7 @@ def value_of(word: Word, scope: Scope) -> str | None:
 
 
 def _special(text: str) -> bool:
-    return any(c in text for c in "{~*?[")
+    return _SPECIAL.search(text) is not None
 
 
 def _fields(parts: list[Part], word: Word, scope: Scope) -> Iterator[Field]:

@@ -26,7 +26,7 @@ from interlock.runtime.policy.shell.syntax import (
     Word,
 )
 
-_KEYWORD = re.compile(r"(?:[a-z]+|\[\[|[{}!])(?=[\s;&|()<>]|\Z)")
+_KEYWORD = re.compile(r"(?:[a-z]{1,10}|\[\[|[{}!])(?=[\s;&|()<>]|\Z)")
 _CASE_END = re.compile(r";;&|;;|;&")
 _REDIRECT_START = frozenset("<>&{0123456789|-")
 _REDIRECT = re.compile(r"(\d+|\{[A-Za-z_][A-Za-z0-9_]*\})?(<<<|<<-|<<|<>|<&|>>|>\||>&|&>>|&>|<|>)(?!\()")
@@ -91,7 +91,7 @@ class Grammar(HereReader):
     def _keyword(self) -> str:
         """The reserved word at this place, or empty."""
         length = 0
-        while (c := self.ch(length)) and c not in META and c != "\n" and length < 10:
+        while self._joins and (c := self.ch(length)) and c not in META and c != "\n" and length < 10:
             length += 1
         match = _KEYWORD.match(self.src, self.pos)
         return match.group() if match else ""
@@ -386,7 +386,10 @@ class Grammar(HereReader):
             end -= 1
         node.start, node.end = self.span(start, end)
         node.text = self.src[start:end]
-        self.open.remove(node)
+        if self.open[-1] is node:
+            self.open.pop()
+        else:
+            self.open.remove(node)
 
     def _maybe_function(self, node: Simple, start: int) -> Node:
         self.pos += 1
@@ -412,7 +415,7 @@ class Grammar(HereReader):
         c = self.ch()
         if c not in _REDIRECT_START or not c:
             return False
-        for ahead in range(1, 12):
+        for ahead in range(1, 12) if self._joins else ():
             if self.ch(ahead) not in _REDIRECT_START:
                 break
         match = _REDIRECT.match(self.src, self.pos)

@@ -7,6 +7,7 @@ seen before a fault or a cap are still listed, so that denies apply to them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from interlock.runtime.policy.shell.budget import MAX_SIZE, Budget
 from interlock.runtime.policy.shell.coarse import coarse_commands
@@ -17,6 +18,8 @@ from interlock.runtime.policy.shell.syntax import CapReachedError, Pipeline, Seq
 from interlock.runtime.policy.shell.unwrap import unwrap
 from interlock.runtime.policy.shell.walk import Walk
 
+_KEPT_SIZE = 2_000
+_MOST_KEPT = 500
 _SALVAGE_STEPS = 1_000
 _COARSE_SIZE = 250_000
 """Characters that the coarse reading looks at, from each end."""
@@ -27,8 +30,20 @@ def parse_command(
 ) -> ShellFacts:
     """The facts of `source`, started in `cwd` (empty: the start itself) by a user whose home is `home`.
 
-    `clock` (seconds) adds the time cap to the caps of depth, size and work.
+    `clock` (seconds) adds the time cap to the caps of depth, size and work. Without it the facts depend on the text
+    alone, so those of short texts are kept: an agent sends the same ones again, and each is judged more than once.
     """
+    if clock is None and len(source) <= _KEPT_SIZE:
+        return _kept(source, cwd, home)
+    return _parse(source, cwd, home, clock)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _kept(source: str, cwd: str, home: str | None) -> ShellFacts:
+    return _parse(source, cwd, home, None)
+
+
+def _parse(source: str, cwd: str, home: str | None, clock: Callable[[], float] | None) -> ShellFacts:
     walk = Walk(Budget(clock), source, unwrap)
     text = _readable(source, walk)
     operators: tuple[str, ...] = ()

@@ -29,6 +29,7 @@ from interlock.runtime.policy.shell.syntax import (
 META = frozenset(" \t\n;&|()<>")
 MAX_JOINS = 2_000
 
+_BLANKS = re.compile(r"[ \t]*")
 _PLAIN = re.compile(r"[A-Za-z0-9_./,:=+@%^-]+")
 _QUICK = re.compile(r"[A-Za-z0-9_./,:=+@%^-]+(?=[ \t\n;|]|\Z)")
 """A plain word whose end is certain; a join or a bracket behind it needs the long way."""
@@ -56,6 +57,8 @@ class Reader:
         self._base = base
         self._fixed = fixed
         self._cuts: list[int] = []
+        self._joins = "\\\n" in src
+        """Whether a line join may still stand in the text; without one the quick ways are right."""
         self._start()
 
     def _start(self) -> None:
@@ -63,18 +66,20 @@ class Reader:
 
     def origin(self, pos: int) -> int:
         """The place of `pos` in the outermost source."""
-        return self._base + pos + 2 * bisect_right(self._cuts, pos)
+        return self._base + pos + (2 * bisect_right(self._cuts, pos) if self._cuts else 0)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span of the outermost source that `start`..`end` came from."""
         if self._fixed:
             return self._fixed
+        if not self._cuts:
+            return self._base + start, self._base + end
         return self.origin(start), self.origin(end - 1) + 1 if end > start else self.origin(start)
 
     def ch(self, ahead: int = 0) -> str:
         """The character `ahead` of here, with line joins removed; empty at the end."""
         at = self.pos + ahead
-        while self.src.startswith("\\\n", at):
+        while self._joins and self.src.startswith("\\\n", at):
             self._join(at)
         return self.src[at : at + 1]
 
@@ -103,6 +108,8 @@ class Reader:
 
     def skip_blanks(self) -> None:
         """Pass over spaces, tabs, joins and a comment."""
+        if not self._joins:
+            self.pos = _BLANKS.match(self.src, self.pos).end()  # type: ignore[union-attr]
         while (c := self.ch()) in (" ", "\t") and c:
             self.pos += 1
         if c == "#" and (self.pos == 0 or self.src[self.pos - 1] in _COMMENT_START):

@@ -7,7 +7,7 @@ Promises: the directory is None as soon as it is not certain which of several it
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from interlock.runtime.policy.shell.expand import Scope
 
@@ -47,15 +47,19 @@ class State:
 
     def copy(self, *, via: str = "", deeper: int = 0) -> State:
         """A state whose changes do not come back: a subshell, a stage, a substitution."""
-        return replace(
-            self,
-            stack=list(self.stack),
-            values=dict(self.values),
-            functions=set(self.functions),
-            aliases=dict(self.aliases),
-            rebound=set(self.rebound),
-            depth=self.depth + deeper,
-            via=via or self.via,
+        return State(
+            self.home,
+            self.cwd,
+            self.maybe,
+            self.previous,
+            list(self.stack),
+            dict(self.values),
+            set(self.functions),
+            dict(self.aliases),
+            set(self.rebound),
+            self.expands_aliases,
+            self.depth + deeper,
+            via or self.via,
         )
 
     def enter(self, target: str | None) -> None:

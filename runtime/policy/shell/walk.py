@@ -254,15 +254,16 @@ class Walk:
 
     def _why(self, node: Simple, fields: list[Field], state: State) -> list[str]:
         notes: list[str] = []
-        if node.words and not all(is_literal(p) for p in node.words[0].parts):
+        literal = [all(map(is_literal, word.parts)) for word in node.words]
+        if literal and not literal[0]:
             notes.append("the program is known only at run time")
-        if not all(field.known for field in fields) or not all(is_literal(p) for w in node.words for p in w.parts):
+        if not all(literal) or not all(field.known for field in fields):
             notes.append("an argument is known only at run time")
         if any(isinstance(p, Arith) and not p.plain for r in node.redirs for p in r.word.parts):
             notes.append("arithmetic on variables can run code")
         if fields and fields[0].glob:
             notes.append("the program is a pattern")
-        if fields and fields[0].value in state.functions | state.rebound | state.aliases.keys():
+        if fields and any(fields[0].value in names for names in (state.functions, state.rebound, state.aliases)):
             notes.append(f"{fields[0].value} was given another meaning before")
         return notes
 

@@ -1,0 +1,53 @@
+"""What a simple command says by itself, whatever the machine: its effects, whether it only reads, its hosts.
+
+Promises: depends on the command alone, so what was found for one is kept for the next that is equal. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from interlock.runtime.policy.host import hosts_of
+from interlock.runtime.policy.option_path import option_paths
+from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper
+from interlock.runtime.policy.shell.classify import program_name
+from interlock.runtime.policy.shell.model import Effects, SimpleCommand
+
+_MOST_KEPT = 1_000
+_KEPT_WORDS = 50
+"""Words of a command that is kept; longer ones are rare and would fill the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainFact:
+    """The facts of one simple command that need no look at the machine."""
+
+    program: str
+    """The program without a system folder."""
+    effects: Effects
+    reads_only: bool
+    why_not: str
+    wraps: bool
+    """Does nothing itself; what it runs is judged by itself."""
+    hosts: tuple[str, ...]
+    read_paths: tuple[str, ...]
+    """What it reads, with values of options that lead outside."""
+
+
+def plain_fact(simple: SimpleCommand) -> PlainFact:
+    """The facts of `simple`."""
+    return _kept(simple) if len(simple.argv) <= _KEPT_WORDS else _found(simple)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _kept(simple: SimpleCommand) -> PlainFact:
+    return _found(simple)
+
+
+def _found(simple: SimpleCommand) -> PlainFact:
+    touched = effects(simple)
+    gate = is_read_only(simple)
+    reads = tuple(dict.fromkeys((*touched.reads, *option_paths(simple))))
+    wraps = gate.ok and is_wrapper(simple)
+    return PlainFact(program_name(simple.program), touched, gate.ok, gate.why, wraps, hosts_of(simple), reads)
