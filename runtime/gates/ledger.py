@@ -1,0 +1,330 @@
+"""The gate's journal of one session of another agent, and the asks in it.
+
+Promises: a deny of the policy holds whether or not it can be recorded; an allow counts only when it is on record; exactly one
+of the policy, a person and the agent's own prompt decides, and the journal says which; an answer counts as delivered only
+when `delivered` is called, that is when the agent's own record shows it; every intent ends in one observation.
+Does not promise: that the agent obeys. What a route cannot hold back is told in docs/gates.md. One loop, no threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
+
+from interlock.runtime.asks.broker import AskNotRecorded, Broker
+from interlock.runtime.asks.pending import Outcome, Pending
+from interlock.runtime.asks.protocol import AskAnswer
+from interlock.runtime.events.ids import INTENT, OBSERVATION, new_ask_id
+from interlock.runtime.events.permission import Approver, PermissionDelivered, ToolPermission
+from interlock.runtime.events.session import Agent, Foreign, SandboxState, SessionEnded
+from interlock.runtime.events.tool import Metrics, ToolIntent, ToolObservation
+from interlock.runtime.gates.call import POLICY_NAMES, ForeignCall, NativeCause, Verdict, input_digest, prompt_of
+from interlock.runtime.gates.grants import SessionGrants
+from interlock.runtime.gates.rules import Rules
+from interlock.runtime.gates.wording import code_of, denial, ending, none_because
+from interlock.runtime.journal.artifacts import ArtifactError
+from interlock.runtime.journal.writer import JournalWriteError, JournalWriter, stamp
+from interlock.runtime.policy.decide import Decision
+
+_log = logging.getLogger(__name__)
+
+EndReason = Literal["completed", "error", "cancelled", "crashed"]
+UNKNOWN_SANDBOX = SandboxState(detail="what confines this agent is its own affair and not known to the gate")
+
+
+class Home(Protocol):
+    """What a ledger needs of its host."""
+
+    @property
+    def rules(self) -> Rules: ...
+    @property
+    def broker(self) -> Broker: ...
+    @property
+    def is_watched(self) -> bool: ...
+    @property
+    def reply_to(self) -> str | None: ...
+    def belongs(self, ask_id: str, ledger: Ledger, /) -> None: ...
+
+
+class Ledger:
+    """One session of another agent. Made by `GateHost.open`."""
+
+    def __init__(self, host: Home, journal: JournalWriter, agent: Agent, foreign: Foreign, roots: Sequence[str]):
+        self.agent = agent
+        self.foreign = foreign
+        self.roots = tuple(roots)
+        self.grants = SessionGrants(journal)
+        self.on_end: list[Callable[[Ledger], None]] = []
+        """Called once, when the session has ended."""
+        self._host = host
+        self._journal = journal
+        self._open: dict[str, ForeignCall] = {}
+        self._policy_name = POLICY_NAMES.get(agent.kind, agent.kind)
+        self.is_ended = False
+
+    @property
+    def session(self) -> str:
+        """Our id of it, the name of the journal's folder."""
+        return self._journal.session
+
+    @property
+    def journal(self) -> JournalWriter:
+        """The gate's journal."""
+        return self._journal
+
+    @property
+    def open_calls(self) -> tuple[ForeignCall, ...]:
+        """Calls without an observation, oldest first."""
+        return tuple(self._open.values())
+
+    def begin(self, call: ForeignCall) -> None:
+        """Record the intent; the second time nothing. Raises JournalWriteError."""
+        if call.intent_id:
+            return
+        intent_id = self._journal.ids.new(INTENT)
+        raw = dict(call.input)
+        event = ToolIntent(intent_id=intent_id, tool=call.tool, raw_input=raw, reason=call.reason, call_id=call.call_id)
+        if call.sub_agent is not None:
+            told = {"agentId": call.sub_agent.id, "agentType": call.sub_agent.type}
+            event = ToolIntent.model_validate(event.model_dump(exclude_unset=True) | told)
+        self._journal.append(event)
+        call.intent_id = intent_id
+        self._open[intent_id] = call
+
+    def decide(self, call: ForeignCall) -> Decision:
+        """What the policy says of it at this moment; recorded nowhere. Never raises."""
+        return self._host.rules.decide(self._policy_name, call, self.roots, self.grants.standing(), self._journal.now())
+
+    def refuse(self, call: ForeignCall) -> Verdict | None:
+        """The deny of the policy, for a look before the agent's own flow; None: no rule denies it. Records the intent."""
+        decision = self.decide(call)
+        self._begun(call)
+        return self._by_policy(call, decision) if decision.effect == "deny" else None
+
+    async def judge(self, call: ForeignCall) -> Verdict:
+        """The policy's answer, else that of whoever answers first; waits for it.
+
+        `none`: nobody watches and the agent's own prompt can only follow, the ask ended without an answer, or it cannot
+        be recorded. When the waiting task is cancelled the ask is withdrawn.
+        """
+        decision = self.decide(call)
+        if not self._begun(call) and decision.effect != "deny":
+            return Verdict("none", none_because("not_recorded"))
+        if not call.question and decision.effect != "ask":
+            return self._by_policy(call, decision)
+        if decision.effect == "deny":
+            return self._by_policy(call, decision)
+        if not call.races and not self._host.is_watched:
+            return self._settled(call, Verdict("none", none_because("unwatched")))
+        try:
+            pending = self._ask(call, decision)
+        except (AskNotRecorded, ArtifactError) as error:
+            _log.error("%s: an ask cannot be recorded: %s", self.session, error)
+            return self._settled(call, Verdict("none", none_because("not_recorded")))
+        return self._settled(call, await self._answer(call, decision, pending))
+
+    def cancel(self, call: ForeignCall, cause: NativeCause, message: str | None = None) -> bool:
+        """End its open ask because of what happened at the agent's side. False: it was not open any more.
+
+        A yes or no of the agent's own prompt is recorded as an answer by `native_prompt`, and delivered with that.
+        """
+        pending = self._host.broker.find(call.ask_id) if call.ask_id else None
+        if pending is None:
+            return False
+        if cause in ("native_allow", "native_deny"):
+            given = "allow" if cause == "native_allow" else "deny"
+            answer = AskAnswer(ask_id=pending.ask_id, input_digest=pending.input_digest, answer=given)
+            if (
+                self._host.broker.resolve(answer, Approver(kind="native_prompt", client=self.agent.name)).status
+                == "accepted"
+            ):
+                self.delivered(call)
+                return True
+        return self._host.broker.cancel(
+            pending.ask_id,
+            "expired" if cause == "expired" else "session_closed" if cause == "session_closed" else "cancelled",
+            message or ending(cause),
+        )
+
+    def delivered(self, call: ForeignCall) -> None:
+        """The agent's own record shows the answer. The second time nothing."""
+        if call.is_delivered or call.ask_id is None or self._host.broker.find(call.ask_id) is not None:
+            return
+        call.is_delivered = True
+        self._note(PermissionDelivered(ask_id=call.ask_id, intent_id=call.intent_id))
+
+    def result(
+        self,
+        call: ForeignCall,
+        *,
+        ok: bool,
+        code: str = "",
+        summary: str = "",
+        duration_ms: int | None = None,
+        output_bytes: int = 0,
+    ) -> None:
+        """How it ended by the agent's own record; its output stays there. The second time nothing."""
+        if call.is_over or not call.intent_id:
+            return
+        call.is_over = True
+        self._open.pop(call.intent_id, None)
+        code = code or ("ok" if ok else code_of(call.verdict))
+        ran = ok or code == "failed"
+        summary = summary or ("the agent says that it ran" if ran else "not run")
+        self._note(
+            ToolObservation(
+                observation_id=self._journal.ids.new(OBSERVATION),
+                intent_id=call.intent_id,
+                ok=ok,
+                phase="execute" if ran else "permission",
+                code=code,
+                title=prompt_of(call)[:120],
+                summary=summary,
+                user_text=f"{call.tool}: {summary}",
+                metrics=Metrics(duration_ms=duration_ms, output_bytes=output_bytes),
+            )
+        )
+
+    def end(self, reason: EndReason = "completed", message: str | None = None) -> None:
+        """End the gate's journal: open asks are closed, calls of which no end was seen are told as such."""
+        if self.is_ended:
+            return
+        self.is_ended = True
+        for call in self.open_calls:
+            self.cancel(call, "session_closed", message)
+            self.result(call, ok=False, code="not_recorded", summary="how it ended was not seen by the gate")
+        self._note(SessionEnded(reason=reason, message=message), durable=True)
+        self._journal.close()
+        for listener in self.on_end:
+            listener(self)
+
+    def _begun(self, call: ForeignCall) -> bool:
+        try:
+            self.begin(call)
+        except JournalWriteError as error:
+            _log.error("%s: %s", self.session, error)
+            return False
+        return True
+
+    def _by_policy(self, call: ForeignCall, decision: Decision) -> Verdict:
+        """A verdict of the policy on record. An allow that cannot be recorded is none; a deny holds all the same."""
+        if decision.effect == "deny":
+            verdict = Verdict("deny", denial(decision), by=Approver(kind="rule"), source=decision.source)
+        else:
+            verdict = Verdict("allow", decision.reason, by=Approver(kind="rule"), source=decision.source)
+        event = ToolPermission(
+            intent_id=call.intent_id,
+            decision=decision.effect,
+            reason=decision.reason,
+            source=decision.source,
+            policy_ids=tuple(decision.policy_ids),
+            risks=tuple(decision.risks),
+            facts=self._facts(call, decision),
+            tool=call.tool,
+            tool_version=self.agent.version,
+            input_digest=self._digest(call),
+            cwd=call.cwd,
+        )
+        try:
+            self._journal.append(event, durable=decision.effect == "allow")
+        except JournalWriteError as error:
+            _log.error("%s: %s", self.session, error)
+            if decision.effect == "allow":
+                verdict = Verdict("none", none_because("not_recorded"))
+        return self._settled(call, verdict)
+
+    def _ask(self, call: ForeignCall, decision: Decision) -> Pending:
+        call.ask_id = new_ask_id()
+        self._host.belongs(call.ask_id, self)
+        event = self._ask_event(call, decision, call.ask_id)
+        try:
+            return self._host.broker.open(event)
+        except AskNotRecorded:
+            call.ask_id = None
+            raise
+
+    def _ask_event(self, call: ForeignCall, decision: Decision, ask_id: str) -> ToolPermission:
+        diff = self._journal.artifacts.put_bytes(call.diff.encode(), "diff", "text/x-diff") if call.diff else None
+        standing = bool(decision.suggestions) and not call.question
+        return ToolPermission(
+            intent_id=call.intent_id,
+            decision="ask",
+            reason=call.question or decision.reason,
+            source=decision.source,
+            policy_ids=tuple(decision.policy_ids),
+            ask_id=ask_id,
+            prompt=prompt_of(call),
+            risks=tuple(decision.risks),
+            facts=self._facts(call, decision),
+            suggested_rules=tuple(suggestion.plain() for suggestion in decision.suggestions) if standing else (),
+            input_digest=self._digest(call),
+            diff=diff.id if diff else None,
+            diff_path=diff.path if diff else None,
+            expires_at=stamp(call.expires_at) if call.expires_at else None,
+            reply_to=self._host.reply_to,
+            tool=call.tool,
+            tool_version=self.agent.version,
+            shown_input=dict(call.input),
+            cwd=call.cwd,
+            agent=self.agent.name,
+            agent_reason=call.reason,
+            sandbox=UNKNOWN_SANDBOX,
+            choices=tuple(c for c in call.choices if standing or c in ("allow.once", "deny", "deny.message")),
+        )
+
+    def _facts(self, call: ForeignCall, decision: Decision) -> dict[str, object]:
+        facts = {**decision.facts(), **call.facts}
+        if call.sub_agent is not None:
+            facts["subAgent"] = {"id": call.sub_agent.id, "type": call.sub_agent.type}
+        return facts
+
+    def _digest(self, call: ForeignCall) -> str:
+        return input_digest(call.tool, self.agent.version, dict(call.input), call.cwd)
+
+    async def _answer(self, call: ForeignCall, decision: Decision, pending: Pending) -> Verdict:
+        try:
+            outcome = await self._outcome(call, pending)
+        except asyncio.CancelledError:
+            self._host.broker.cancel(pending.ask_id, "cancelled", "the agent does not wait for it any more")
+            raise
+        if outcome.cause is not None or outcome.answer is None:
+            return Verdict("none", outcome.message or none_because(outcome.cause or ""), ask_id=pending.ask_id)
+        if outcome.answer == "allow" and outcome.scope != "once":
+            self._grant(call, decision, outcome)
+        return Verdict(outcome.answer, outcome.message, outcome.scope, outcome.by, ask_id=pending.ask_id)
+
+    async def _outcome(self, call: ForeignCall, pending: Pending) -> Outcome:
+        # not `pending.wait()`: that records the answer as delivered, which only the agent's own record can tell here
+        while not pending.future.done():
+            left = None
+            if call.expires_at is not None:
+                left = (call.expires_at - self._journal.now()).total_seconds()
+                if left <= 0:
+                    self._host.broker.expire(self._journal.now())
+                    continue
+            await asyncio.wait({pending.future}, timeout=left)
+        return pending.future.result()
+
+    def _grant(self, call: ForeignCall, decision: Decision, outcome: Outcome) -> None:
+        chosen = getattr(outcome, "suggestion", None)
+        offered = next((s for s in decision.suggestions if chosen and getattr(s, "digest", None) == chosen), None)
+        offered = offered or (decision.suggestions[0] if decision.suggestions else None)
+        if offered is None:
+            return
+        try:
+            self.grants.make(outcome.ask_id, call.intent_id, outcome.scope, offered, outcome.by)
+        except JournalWriteError as error:
+            # the answer itself is on record; without the grant the next call is asked about again
+            _log.error("%s: the grant cannot be recorded: %s", self.session, error)
+
+    def _settled(self, call: ForeignCall, verdict: Verdict) -> Verdict:
+        call.verdict = verdict
+        return verdict
+
+    def _note(self, event: PermissionDelivered | ToolObservation | SessionEnded, *, durable: bool = False) -> None:
+        try:
+            self._journal.append(event, durable=durable)
+        except JournalWriteError as error:
+            _log.error("%s: %s", self.session, error)
