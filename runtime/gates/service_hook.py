@@ -1,0 +1,98 @@
+"""The small shell program that command hooks of agents run: it hands the hook to the service and the answer back.
+
+Promises: no Python is started while the service answers; when it does not, it is started once and the hook is posted
+again; in the `closed` way a hook that gets no answer ends with exit code 2, which blocks the call, in the `open` way with 0
+and no word, which leaves it to the agent. POSIX sh and curl are all it needs.
+
+A settings file runs `command_for(...)`; connect puts the program there with `install_hook`.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Literal
+
+from interlock.runtime.gates.service_config import ServiceConfig
+from interlock.runtime.journal.place import config_home, make_closed
+
+Failing = Literal["closed", "open"]
+PATIENCE_S = 20
+"""Seconds for one post; two posts and a start fit into `HOOK_TIMEOUT_S`, for an agent lets a hook that times out pass."""
+HOOK_TIMEOUT_S = 60
+"""The time-out to write into an agent's settings for a hook that answers at once, in seconds."""
+
+_PROGRAM = """\
+#!/bin/sh
+# Hands a hook of a coding agent to the gate service of Interlock. Written by `interlock connect`.
+#   hook.sh ROUTE closed|open [PID OF THE AGENT]   < the hook's JSON
+umask 077
+body=$(cat)
+post() {{
+    printf '%s' "$body" | curl -sS -f --max-time {patience} --unix-socket {socket} \\
+        -H 'Content-Type: application/json' -H "X-Interlock-Agent-Pid: $2" --data-binary @- "http://gate/$1"
+}}
+if answer=$(post "$1" "$3" 2>/dev/null); then
+    printf '%s\\n' "$answer"
+    exit 0
+fi
+(unset INTERLOCK_AGENT INTERLOCK_CALL; {start} gate serve --detach </dev/null >/dev/null 2>&1)
+if answer=$(post "$1" "$3" 2>/dev/null); then
+    printf '%s\\n' "$answer"
+    exit 0
+fi
+[ "$2" = closed ] || exit 0
+echo 'Interlock: the gate service does not answer, so this call is not run.' >&2
+echo 'For the person: see "interlock doctor"; "interlock disconnect" takes the gate away.' >&2
+exit 2
+"""
+
+
+def hook_file() -> Path:
+    """Where the program lies."""
+    return config_home() / "gate-hook.sh"
+
+
+def program() -> str:
+    """The shell words that start this very Interlock."""
+    # -P: the folder that an agent works in must not be able to bring its own `interlock`
+    return f"{shlex.quote(sys.executable)} -P -m interlock.runtime.cli"
+
+
+def hook_text(config: ServiceConfig) -> str:
+    """The program for this service."""
+    return _PROGRAM.format(patience=PATIENCE_S, socket=shlex.quote(config.socket), start=program())
+
+
+def install_hook(config: ServiceConfig) -> Path:
+    """Write the program, or leave it when it is as it should be. Returns its path; raises OSError."""
+    place, text = hook_file(), hook_text(config)
+    make_closed(place.parent)
+    if is_installed(config):
+        return place
+    new = place.with_name(f"{place.name}.{os.getpid()}")
+    try:
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        os.replace(new, place)
+    finally:
+        new.unlink(missing_ok=True)
+    return place
+
+
+def is_installed(config: ServiceConfig) -> bool:
+    """Whether the program is there and is the one of this version."""
+    try:
+        return hook_file().read_text() == hook_text(config)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def command_for(route: str, failing: Failing) -> str:
+    """The command line for an agent's settings. `$PPID` is the agent where it starts hooks through `sh -c`."""
+    line = f"sh {shlex.quote(os.fspath(hook_file()))} {route} {failing} $PPID"
+    # without the file sh ends with 127, which agents let pass
+    return f"{line} || exit 2" if failing == "closed" else line
