@@ -58,9 +58,11 @@ class Tally:
 class Feed:
     """Follows one session. Everything but `advance` is for the loop."""
 
-    def __init__(self, folder: Path) -> None:
-        self.id = folder.name
-        self.follower = SessionFollower(folder)
+    def __init__(self, follower: SessionFollower) -> None:
+        self.id = follower.id
+        self.follower = follower
+        self.is_foreign = follower.log != follower.path
+        """Whether it is the log of another agent, translated."""
         self.count = 0
         """Rows of `timeline` that may be shown."""
         self.complete = False
@@ -98,7 +100,13 @@ class Feed:
 
     def row(self, now: int) -> SessionRow:
         """The session as a row of a list."""
-        return row_of_state(self.state, self.alive, now, size=self.size, fault=self.fault)
+        return row_of_state(
+            self.state,
+            self.alive,
+            self.follower.status(now if self.is_foreign else 0),
+            size=self.size,
+            fault=self.fault,
+        )
 
     async def advance(self) -> bool:
         """Read what has come; True: something changed. Steps that are too long for one go yield to the loop."""
@@ -108,7 +116,7 @@ class Feed:
                 try:
                     more, news = await asyncio.to_thread(self._step)
                 except OSError as error:
-                    news, more = self._fault(f"{self.follower.path} cannot be read: {error.strerror or error}"), False
+                    news, more = self._fault(f"{self.follower.log} cannot be read: {error.strerror or error}"), False
                 changed |= news
                 if news:
                     self.version += 1
@@ -119,17 +127,16 @@ class Feed:
         alive = self.follower.is_alive()
         moved = alive != self.alive
         self.alive = alive
-        stat = self._stat()
-        if not self.complete and self._tail is None and stat > 4 * STEP_BYTES:
+        stat = self.follower.log_bytes
+        if not self.complete and self._tail is None and stat > 4 * STEP_BYTES and not self.is_foreign:
             self._show_end()
             return True, True
         batch = self.follower.poll(STEP_BYTES)
         self.size = stat
         for line in batch.lines:
             self._glance(line)
-        if batch.lines:
-            self.read_bytes = batch.lines[-1].offset + batch.lines[-1].size
-        fault = "" if stat or self.follower.path.exists() else f"{self.follower.path} is missing"
+        self.read_bytes = self.follower.read_bytes
+        fault = "" if stat or self.follower.log.exists() else f"{self.follower.log} is missing"
         moved |= fault != self.fault
         self.fault = fault
         if not batch.more:
@@ -140,12 +147,6 @@ class Feed:
         if self._tail is None:
             self.count = len(self.follower.timeline)
         return batch.more, bool(batch.lines or batch.notes or moved)
-
-    def _stat(self) -> int:
-        try:
-            return self.follower.path.stat().st_size
-        except FileNotFoundError:
-            return 0
 
     def _show_end(self) -> None:
         end = Timeline()

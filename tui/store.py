@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from interlock.runtime.library.catalog import SessionSummary
     from interlock.runtime.sources.native import NativeSource
     from interlock.tui.feed import Feed, StandingGrant
+    from interlock.tui.foreign import ForeignSessions
     from interlock.tui.hosts import Hosts
 
 FRAME_SECONDS = 1 / 30
@@ -50,6 +51,7 @@ class Store:
         """Sessions whose left asks were closed, or tried to be, once."""
         self._source: NativeSource | None = None
         self._hosts: Hosts | None = None
+        self._foreign: ForeignSessions | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._running = 0
         """Pieces of work under way that will change what is shown."""
@@ -67,12 +69,15 @@ class Store:
             await asyncio.to_thread(_load)
             from interlock.runtime.journal.place import sessions_home
             from interlock.runtime.sources.native import NativeSource
+            from interlock.tui.foreign import ForeignSessions
             from interlock.tui.hosts import Hosts
 
             self._home = self._home or sessions_home()
             self._source = NativeSource(self._home)
             self._hosts = Hosts(self._changed, left=lambda session: self._spawn(self._recover(session)))
+            self._foreign = ForeignSessions(self._changed, self._foreign_moved, self.now)
             self._spawn(self._hosts.run())
+            self._spawn(self._foreign.run())
             self._spawn(self._watch())
             self._spawn(self._scan(), counts=True)
         finally:
@@ -171,33 +176,65 @@ class Store:
             self._summarised(summary)
         self._changed()
 
+    def _foreign_moved(self, session_id: str) -> None:
+        """The log of another agent has grown, or its process has changed."""
+        assert self._foreign is not None
+        feed, row = self._feeds.get(session_id), self._foreign.rows.get(session_id)
+        if feed is None and row is not None and row.live:
+            feed = self._feed(session_id)
+        if feed is not None:
+            self._spawn(self._advance(feed), counts=True)
+
+    def _gate_of(self, session_id: str) -> str | None:
+        """The session of ours in which a gate answers for this session of another agent."""
+        rows = [row for row in self._summaries.values() if row.foreign == session_id]
+        return max(rows, key=lambda row: row.last_at).id if rows else None
+
+    def _told_as(self, session_id: str) -> str:
+        """The id under which a session is shown: a gate's journal is shown as the session that it answers for."""
+        row = self._summaries.get(session_id)
+        known = row is not None and self._foreign is not None and row.foreign in self._foreign.rows
+        return row.foreign if row is not None and known else session_id
+
     async def _advance(self, feed: Feed) -> None:
         if await feed.advance():
             self._changed()
-        if feed.state.ended and not feed.alive and not feed.users:
+        if (feed.state.ended or feed.is_foreign) and not feed.alive and not feed.users and feed.complete:
             self._release(feed)
 
     def _release(self, feed: Feed) -> None:
         """A finished session that nobody looks at needs no open files."""
         if self._feeds.get(feed.id) is feed:
-            self._summaries[feed.id] = feed.row(self.now())
+            if feed.is_foreign and self._foreign is not None:
+                self._foreign.unfollow(feed.id)
+            else:
+                self._summaries[feed.id] = feed.row(self.now())
             del self._feeds[feed.id]
             if self._source is not None:
                 self._source.unfollow(feed.id)
             feed.close()
 
     def _feed(self, session_id: str) -> Feed:
+        known = self._feeds.get(session_id)
+        if known is None:
+            known = self._feeds[session_id] = self._opened(session_id)
+        return known
+
+    def _opened(self, session_id: str) -> Feed:
+        from interlock.runtime.sources.follower import SessionFollower
         from interlock.tui.feed import Feed
 
         assert self._home is not None
-        known = self._feeds.get(session_id)
-        if known is None:
-            known = self._feeds[session_id] = Feed(self._home / session_id)
-            if self._source is not None:
-                with contextlib.suppress(KeyError):
-                    # only its registration as followed is wanted: its size is then looked at every frame
-                    self._source.session(session_id).close()
-        return known
+        if self._foreign is not None and session_id in self._foreign.rows:
+            gate = self._gate_of(session_id)
+            follower = self._foreign.follower(session_id, self._home / gate / "events.jsonl" if gate else None)
+            if follower is not None:
+                return Feed(follower)
+        if self._source is not None:
+            with contextlib.suppress(KeyError):
+                # only its registration as followed is wanted: its size is then looked at every frame
+                self._source.session(session_id).close()
+        return Feed(SessionFollower(self._home / session_id))
 
     # --- the signal
 
@@ -234,7 +271,7 @@ class Store:
         return self._seen(found) if found is not None else None
 
     def _seen(self, ask: Ask) -> Ask:
-        feed = self._feeds.get(ask.session)
+        feed = self._feeds.get(self._told_as(ask.session))
         if feed is None:
             return ask
         before = (feed.tally.allowed[ask.tool], feed.tally.denied[ask.tool])
@@ -251,9 +288,20 @@ class Store:
     def sessions(self) -> list[SessionRow]:
         """All sessions, in no order."""
         now = self.now()
-        rows = dict(self._summaries)
-        rows |= {feed.id: feed.row(now) for feed in self._feeds.values() if feed.complete}
-        return list(rows.values())
+        rows = dict(self._foreign.rows) if self._foreign is not None else {}
+        rows |= {i: row for i, row in self._summaries.items() if row.foreign not in rows}
+        rows |= {feed.id: self._feed_row(feed, now) for feed in self._feeds.values() if feed.complete}
+        return [row for row in rows.values() if row.foreign not in rows or row.foreign == row.id]
+
+    def _feed_row(self, feed: Feed, now: int) -> SessionRow:
+        """The row of a followed session; of a foreign one with what its log's ends tell that its events do not."""
+        row = feed.row(now)
+        seen = self._foreign.rows.get(feed.id) if self._foreign is not None else None
+        if seen is None:
+            return row
+        names = ("agent", "version", "title", "cwd", "branch", "parent")
+        told = {name: getattr(row, name) or getattr(seen, name) for name in names}
+        return replace(row, kind=seen.kind, **told)
 
     @property
     def grants(self) -> list[StandingGrant]:
@@ -265,20 +313,21 @@ class Store:
     @property
     def faults(self) -> tuple[str, ...]:
         """Ours: everything that is wrong and not a session's own matter."""
-        return (*self.problems, *(self._hosts.problems if self._hosts is not None else ()))
+        hosts = self._hosts.problems if self._hosts is not None else ()
+        return (*self.problems, *hosts, *(self._foreign.problems if self._foreign is not None else ()))
 
     # --- what the screen wants
 
     def open_session(self, session_id: str) -> Feed:
         """Follow a session for a screen; give it back with `leave_session`."""
-        feed = self._feed(session_id)
+        feed = self._feed(self._told_as(session_id))
         feed.users += 1
         self._spawn(self._advance(feed), counts=True)
         return feed
 
     def leave_session(self, session_id: str) -> None:
         """Give a session back."""
-        feed = self._feeds.get(session_id)
+        feed = self._feeds.get(session_id) or self._feeds.get(self._told_as(session_id))
         if feed is not None:
             feed.users -= 1
             if not feed.alive and not feed.users and feed.complete:
@@ -306,16 +355,18 @@ class Store:
         from interlock.runtime.journal.place import sessions_home
         from interlock.runtime.library.catalog import SessionNotFound, find
 
+        fitting = self._foreign.find(name) if self._foreign is not None else []
+        if len(fitting) == 1:
+            return fitting[0]
         try:
             return find(name, self._home or sessions_home()).parent.name
         except SessionNotFound as error:
             raise LookupError(str(error)) from None
 
+    def limits(self, session_id: str) -> tuple[str, ...]:
+        """What the agent of a session does not let us see or do, in a sentence each."""
+        return self._foreign.limits(self._told_as(session_id)) if self._foreign is not None else ()
+
 
 def _load() -> None:
     """Import what is heavy, away from the loop, so that the first frame is on screen before it."""
-    import interlock.runtime.asks.client
-    import interlock.runtime.asks.discovery
-    import interlock.runtime.library.catalog
-    import interlock.runtime.sources.native
-    import interlock.tui.feed  # noqa: F401

@@ -30,6 +30,12 @@ class EnvelopeAgent(msgspec.Struct, gc=False, rename="camel"):
     kind: str = "runtime"
 
 
+class EnvelopeForeign(msgspec.Struct, gc=False, rename="camel"):
+    """The session of another agent that a journal tells of; stands in the first event."""
+
+    session: str = ""
+
+
 class EnvelopeTotals(msgspec.Struct, gc=False, rename="camel"):
     """What a session came to; stands in its last event."""
 
@@ -73,7 +79,8 @@ class EnvelopeBrief(msgspec.Struct, gc=False, rename="camel"):
     branch: str | None = None
     totals: EnvelopeTotals | None = None
     inherited: bool | None = None
-    model: str | None = None
+    parent: str | None = None
+    foreign: EnvelopeForeign | None = None
 
 
 class EnvelopeHeading(msgspec.Struct, gc=False, rename="camel"):

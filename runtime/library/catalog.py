@@ -40,6 +40,9 @@ class SessionSummary:
     writer_alive: bool = False
     agent: str = ""
     agent_kind: str = ""
+    agent_version: str = ""
+    foreign_session: str = ""
+    """Of a gate's journal: the agent's own id of the session that it is about."""
     title: str = ""
     cwd: str = ""
     branch: str = ""
@@ -127,7 +130,20 @@ def summarise(path: Path) -> SessionSummary:
 def _filled(path: Path, seen: os.stat_result, state: SessionState, *, partial: bool) -> SessionSummary:
     alive = writer_alive(path.parent)
     status, evidence = status_of(state, alive)
-    names = ("agent", "agent_kind", "title", "cwd", "branch", "started_at", "last_at", "calls", "denied", "failed")
+    names = (
+        "agent",
+        "agent_kind",
+        "agent_version",
+        "foreign_session",
+        "title",
+        "cwd",
+        "branch",
+        "started_at",
+        "last_at",
+        "calls",
+        "denied",
+        "failed",
+    )
     names += ("input_tokens", "output_tokens", "cost_usd", "last_action", "ended", "verification")
     return SessionSummary(
         id=path.parent.name,

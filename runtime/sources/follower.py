@@ -58,6 +58,10 @@ class SessionFollower:
         self.id = folder.name
         self.folder = folder
         self.path = folder / "events.jsonl"
+        self.log = self.path
+        """What a person would call its log; of a foreign session the agent's own."""
+        self.read_bytes = 0
+        """How far the log was read."""
         self.columns = EventColumns()
         self.timeline = Timeline()
         self.state = SessionState(id=folder.name)
@@ -81,6 +85,8 @@ class SessionFollower:
         batch = self._reader.read(limit_bytes=limit_bytes)
         self.tally.notes += batch.notes
         self.tally.blank += batch.blank
+        if batch.lines:
+            self.read_bytes = batch.lines[-1].offset + batch.lines[-1].size
         self.pending_bytes = batch.pending_bytes
         # one decode a line, for columns, state and timeline alike
         events = briefs([line.raw if line.sha256 is None else b"" for line in batch.lines])
@@ -100,6 +106,14 @@ class SessionFollower:
     def raw(self, offset: int, generation: int | None = None) -> bytes | None:
         """The line at a byte offset; None where an earlier file is no longer there."""
         return self._reader.line_at(offset, self.generation if generation is None else generation)
+
+    @property
+    def log_bytes(self) -> int:
+        """Size of the log; 0 where it is missing."""
+        try:
+            return self.log.stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def is_alive(self) -> bool:
         """Whether a process holds the journal's lock now."""

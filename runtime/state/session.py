@@ -34,6 +34,11 @@ class SessionState:
     id: str = ""
     agent: str = ""
     agent_kind: str = ""
+    agent_version: str = ""
+    parent: str = ""
+    """The agent's id of the session that started this one."""
+    foreign_session: str = ""
+    """The agent's own id of it, where that is another agent than our runtime."""
     title: str = ""
     cwd: str = ""
     branch: str = ""
@@ -129,13 +134,17 @@ def _judged(state: SessionState, writer_alive: bool) -> tuple[Status, str]:
 
 
 def _started(state: SessionState, event: Brief, at: int) -> None:
-    state.started_at = at
+    # a foreign log can begin more than once: each resume says who is at work now
+    state.started_at = state.started_at or at
     agent = getattr(event, "agent", None)
     state.agent = getattr(agent, "name", "") or ""
     state.agent_kind = getattr(agent, "kind", "") or ""
-    state.title = event.title or ""
-    state.cwd = getattr(event, "cwd", None) or ""
-    state.branch = getattr(event, "branch", None) or ""
+    state.agent_version = getattr(agent, "version", "") or ""
+    state.parent = getattr(event, "parent", None) or ""
+    state.foreign_session = getattr(getattr(event, "foreign", None), "session", None) or ""
+    state.title = event.title or state.title
+    state.cwd = getattr(event, "cwd", None) or state.cwd
+    state.branch = getattr(event, "branch", None) or state.branch
 
 
 def _ended(state: SessionState, event: Brief, at: int) -> None:

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from interlock.runtime.state.session import SessionState, Status, status_of
+from interlock.runtime.state.session import SessionState, Status
 from interlock.tui.model.moment import same_day
 
 if TYPE_CHECKING:
     from interlock.runtime.library.catalog import SessionSummary
+    from interlock.runtime.sources.foreign.source import ForeignSession
 
 SIGN_OF: dict[str, str] = {
     "waiting": "ask",
@@ -57,6 +58,14 @@ class SessionRow:
     fault: str = ""
     live: bool = False
     """Whether a process holds its journal."""
+    version: str = ""
+    """Of the agent."""
+    guessed: bool = False
+    """The evidence for the status allows other readings."""
+    parent: str = ""
+    """Id of the session that started this one."""
+    foreign: str = ""
+    """Of a gate's journal: our id of the foreign session that it is about."""
 
     @property
     def name(self) -> str:
@@ -64,9 +73,11 @@ class SessionRow:
         return self.title or self.id
 
 
-def row_of_state(state: SessionState, alive: bool, now: int, *, size: int = 0, fault: str = "") -> SessionRow:
-    """The row of a session that is followed."""
-    status, evidence = status_of(state, alive)
+def row_of_state(
+    state: SessionState, alive: bool, judged: tuple[Status, str], *, size: int = 0, fault: str = ""
+) -> SessionRow:
+    """The row of a session that is followed; `judged`: its status and the evidence for it."""
+    status, evidence = judged
     return SessionRow(
         id=state.id,
         status=status,
@@ -89,6 +100,10 @@ def row_of_state(state: SessionState, alive: bool, now: int, *, size: int = 0, f
         size=size,
         fault=fault,
         live=alive,
+        version=state.agent_version,
+        guessed=evidence.endswith("(guessed)"),
+        parent=f"{state.agent_kind}:{state.parent}" if state.parent else "",
+        foreign=f"{state.agent_kind}:{state.foreign_session}" if state.foreign_session else "",
     )
 
 
@@ -117,6 +132,33 @@ def row_of_summary(summary: SessionSummary) -> SessionRow:
         size=summary.size,
         fault=summary.fault,
         live=summary.writer_alive,
+        version=summary.agent_version,
+        foreign=f"{summary.agent_kind}:{summary.foreign_session}" if summary.foreign_session else "",
+    )
+
+
+def row_of_log(seen: ForeignSession) -> SessionRow:
+    """The row of another agent's session on disk."""
+    ref, judged, told = seen.ref, seen.judged, seen.summary
+    return SessionRow(
+        id=ref.id,
+        status=judged.status,
+        evidence=judged.evidence,
+        agent=seen.agent,
+        kind=ref.kind,
+        title=told.title if told else "",
+        cwd=told.cwd if told else "",
+        branch=told.branch if told else "",
+        action=told.last_action if told else "",
+        started_at=told.started_at if told else 0,
+        last_at=(told.last_at if told else 0) or ref.mtime_ns // 1000,
+        partial=True,
+        size=ref.size,
+        fault=told.fault if told else "",
+        live=judged.live,
+        version=told.version if told else "",
+        guessed=judged.guessed,
+        parent=f"{ref.kind}:{parent}" if (parent := ref.parent or (told.parent if told else None)) else "",
     )
 
 

@@ -1,0 +1,123 @@
+"""A foreign session, followed as if it were one of ours: translated into a spool that the usual follower reads.
+
+Promises: all that is known of a journal of ours (columns, timeline, state, lines by offset) is known of a foreign log
+too; memory does not grow with the log; what a gate recorded of the same session stands among its calls. The spool is a
+private file that goes away with the follower, or with the next one after a crash: the log stays the record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from interlock.runtime.journal.place import private_folder
+from interlock.runtime.journal.tail import Batch
+from interlock.runtime.sources.follower import SessionFollower
+from interlock.runtime.sources.foreign.gated import GateRecord
+from interlock.runtime.sources.foreign.home import AgentHome, Judged, LogRef
+from interlock.runtime.sources.foreign.prices import Prices
+from interlock.runtime.sources.foreign.registry import by_kind, detect
+from interlock.runtime.sources.foreign.translation import Translation
+from interlock.runtime.state.session import SessionState, Status
+
+
+class ForeignFollower(SessionFollower):
+    """Follows one log of an agent's. Not safe for use by two threads at once."""
+
+    def __init__(
+        self, ref: LogRef, home: AgentHome | None = None, *, gate: Path | None = None, prices: Prices | None = None
+    ) -> None:
+        """`gate`: the journal of the gate that answered for this session. Raises OSError, UnknownFormat."""
+        folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=spool_home()))
+        super().__init__(folder)
+        self.id = ref.id
+        self.state = SessionState(id=ref.id)
+        self.ref = ref
+        self.log = ref.path
+        self._home = home
+        log_format, framing = by_kind(ref.kind), None
+        with contextlib.suppress(Exception):
+            log_format, framing = detect(ref.path)
+        self._translation = Translation(
+            ref.path, log_format, framing or log_format.framing[0], session=ref.id, part=ref.part, prices=prices
+        )
+        self._gate = GateRecord(gate, ref.id) if gate is not None else None
+        self._spool = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+    @property
+    def translation(self) -> Translation:
+        """For its tally."""
+        return self._translation
+
+    def poll(self, limit_bytes: int = 4 * 1024 * 1024) -> Batch:
+        """Translate what has come, up to about `limit_bytes` of the log, and fold it."""
+        translation = self._translation
+        lines: list[bytes] = []
+        for event in translation.events(limit_bytes):
+            lines += translation.encode(event)
+            if self._gate is not None:
+                lines += [line for e in self._gate.around(event) for line in translation.encode(e)]
+        if self._gate is not None:
+            lines += [line for e in self._gate.late() for line in translation.encode(e)]
+        if lines:
+            _write(self._spool, b"".join(lines))
+        batch = super().poll(1 << 62)
+        batch.more = translation.more
+        self.read_bytes = translation.read_bytes
+        return batch
+
+    def judge(self, now: int = 0) -> Judged:
+        """What the session is doing, and how we know."""
+        if self.state.asks:
+            count = len(self.state.asks)
+            return Judged("waiting", f"{count} open ask{'s' if count > 1 else ''} at its gate", live=True)
+        if self._home is None:
+            return Judged("gone", "a log on its own: what its process does is not known", guessed=True)
+        return self._home.judge(self.ref, None, self.state, now)
+
+    def is_alive(self) -> bool:
+        """Whether the agent is at work on this session, as far as is known."""
+        return self.judge().status in ("waiting", "running", "idle")
+
+    def status(self, now: int = 0) -> tuple[Status, str]:
+        """What the session is doing, and the evidence for it."""
+        judged = self.judge(now)
+        return judged.status, judged.evidence + (" (guessed)" if judged.guessed else "")
+
+    def close(self) -> None:
+        """Give the files back; the spool goes away."""
+        super().close()
+        self._translation.close()
+        if self._spool >= 0:
+            os.close(self._spool)
+            self._spool = -1
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _write(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def spool_home() -> Path:
+    """The private folder of spools; those of processes that are gone are taken away."""
+    home = private_folder(Path(tempfile.gettempdir()) / f"interlock-spool-{os.getuid()}")
+    for entry in os.scandir(home):
+        pid = entry.name.partition("-")[0]
+        if pid.isdigit() and int(pid) != os.getpid() and not _runs(int(pid)):
+            shutil.rmtree(entry.path, ignore_errors=True)
+    return home
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

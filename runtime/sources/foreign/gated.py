@@ -1,0 +1,102 @@
+"""What a gate recorded of a foreign session, put among the events of its transcript.
+
+Promises: an event of the gate stands behind the call that it is about, which is found by the agent's call id, or by
+tool and input where the agent gives its gate none; an event whose call is not in the transcript (yet) waits for it and
+is never put at another call. Open asks are told at once, so that a session that waits is seen to wait.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from interlock.runtime.events.permission import (
+    PermissionAnswered,
+    PermissionClosed,
+    PermissionDelivered,
+    PermissionShown,
+    ToolPermission,
+)
+from interlock.runtime.events.tool import ToolIntent, ToolObservation
+from interlock.runtime.events.union import AnyEvent
+from interlock.runtime.journal.codec import decode_line
+from interlock.runtime.journal.tail import TailReader
+
+_STEPS = ToolPermission | PermissionShown | PermissionAnswered | PermissionDelivered | PermissionClosed
+
+
+@dataclass(slots=True)
+class _GateCall:
+    """One call as the gate saw it."""
+
+    call_id: str | None
+    tool: str
+    input: Any
+    steps: deque[AnyEvent] = field(default_factory=deque)
+    """Events that were not told yet."""
+    intent: str | None = None
+    """The intent of the transcript that it is."""
+
+
+class GateRecord:
+    """Reads the journal of a gate as it grows."""
+
+    def __init__(self, journal: Path, session: str) -> None:
+        self._reader = TailReader(journal)
+        self._session = session
+        self._calls: dict[str, _GateCall] = {}
+        """Intent id of the gate's journal -> call."""
+        self._intents: dict[str, ToolIntent] = {}
+        """Intent id of the transcript -> intent, of calls that no call of the gate was found for."""
+
+    def around(self, event: AnyEvent) -> Iterator[AnyEvent]:
+        """Events to be told behind one of the transcript's."""
+        if isinstance(event, ToolIntent):
+            self._read()
+            self._intents[event.intent_id] = event
+            yield from self._told()
+        elif isinstance(event, ToolObservation):
+            self._intents.pop(event.intent_id, None)
+
+    def late(self) -> Iterator[AnyEvent]:
+        """Events that the gate has recorded since, of calls that are known."""
+        self._read()
+        yield from self._told()
+
+    def _read(self) -> None:
+        more = True
+        while more:
+            try:
+                batch = self._reader.read(limit_bytes=4 * 1024 * 1024)
+            except OSError:
+                return
+            for line in batch.lines:
+                self._take(decode_line(line.raw))
+            more = batch.more
+
+    def _take(self, event: object) -> None:
+        if isinstance(event, ToolIntent):
+            self._calls[event.intent_id] = _GateCall(event.call_id, event.tool, event.raw_input)
+        elif isinstance(event, _STEPS) and event.intent_id in self._calls:
+            self._calls[event.intent_id].steps.append(event)
+
+    def _told(self) -> Iterator[AnyEvent]:
+        for call in list(self._calls.values()):
+            if not call.steps:
+                continue
+            if call.intent is None:
+                call.intent = self._found(call)
+            while call.intent is not None and call.steps:
+                step = call.steps.popleft()
+                yield step.model_copy(update={"intent_id": call.intent, "seq": -1, "prev": ""})
+
+    def _found(self, call: _GateCall) -> str | None:
+        for intent_id, intent in self._intents.items():
+            same = intent.call_id == call.call_id if call.call_id else False
+            if same or (not call.call_id and intent.tool == call.tool and intent.raw_input == call.input):
+                del self._intents[intent_id]
+                return intent_id
+        return None
