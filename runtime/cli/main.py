@@ -29,6 +29,7 @@ _COMMANDS = (
     "answer",
     "schema",
     "policy",
+    "acp",
 )
 """Every name is a module `<name>_command` beside this file with `register(app)`."""
 

@@ -92,7 +92,15 @@ codesearch = web_fetch: query tokensNum
 todowrite = agent_notes: todos
 todoread = agent_notes:
 """
-_BY_AGENT = {"claude": _CLAUDE, "codex": _CODEX, "gemini": _GEMINI, "opencode": _OPENCODE}
+_ACP = """
+execute = bash: command/command cwd/cwd title rawInput
+read = read_file: paths/paths title rawInput
+edit = edit_file: paths/paths title rawInput
+delete = edit_file: paths/paths title rawInput
+move = edit_file: paths/paths title rawInput
+"""
+"""The kinds of the Agent Client Protocol, with the fields that the gate fills in from whatever an agent tells."""
+_BY_AGENT = {"claude": _CLAUDE, "codex": _CODEX, "gemini": _GEMINI, "opencode": _OPENCODE, "acp": _ACP}
 
 
 @dataclass(frozen=True, slots=True)
