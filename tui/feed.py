@@ -233,7 +233,7 @@ class Feed:
         for offset in self._offsets(row):
             raw = self.raw(offset, row.generation)
             if raw is not None:
-                found.append(RecordLine(offset, raw, decode_line(raw)))
+                found.append(RecordLine(*self.follower.record_of(raw, offset), decode_line(raw)))
         return CallRecord(tuple(found), row.index + 1)
 
     def _offsets(self, row: Row) -> list[int]:

@@ -14,6 +14,8 @@ class BriefUsage(Protocol):
 
     input: int
     output: int
+    cache_read: int
+    cache_write: int
 
 
 class Brief(Protocol):

@@ -79,6 +79,8 @@ class EnvelopeBrief(msgspec.Struct, gc=False, rename="camel"):
     branch: str | None = None
     totals: EnvelopeTotals | None = None
     inherited: bool | None = None
+    model: str | None = None
+    cost_estimated: bool | None = None
     parent: str | None = None
     foreign: EnvelopeForeign | None = None
 

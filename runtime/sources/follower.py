@@ -115,6 +115,10 @@ class SessionFollower:
         except FileNotFoundError:
             return 0
 
+    def record_of(self, line: bytes, offset: int) -> tuple[int, bytes]:
+        """(byte offset, bytes) of the record in the log that a line tells of; of a journal of ours the line itself."""
+        return offset, line
+
     def is_alive(self) -> bool:
         """Whether a process holds the journal's lock now."""
         return writer_alive(self.folder)

@@ -28,6 +28,19 @@ class AskBrief:
 
 
 @dataclass(slots=True)
+class ModelUse:
+    """What one model came to in a session. Tokens as its provider counts them."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost_usd: float = 0.0
+    priced: bool = False
+    """Whether any of it has a cost."""
+
+
+@dataclass(slots=True)
 class SessionState:
     """The state of one session. `add` changes it in place."""
 
@@ -50,6 +63,12 @@ class SessionState:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float = 0.0
+    cost_estimated: bool = False
+    """Some of the cost was worked out from list prices."""
+    models: dict[str, ModelUse] = field(default_factory=dict)
+    """Model -> its share; the name is empty where none is recorded."""
+    model: str = ""
+    """The model that was asked last."""
     started_at: int = 0
     last_at: int = 0
     """Microseconds since 1970."""
@@ -202,16 +221,27 @@ def _observation(state: SessionState, event: Brief, at: int) -> None:
 def _request(state: SessionState, event: Brief, at: int) -> None:
     state.thinking = True
     state.ended = None
+    state.model = getattr(event, "model", None) or state.model
 
 
 def _response(state: SessionState, event: Brief, at: int) -> None:
     state.thinking = False
     if event.inherited:
         return  # it was counted where it was first answered
+    state.model = getattr(event, "model", None) or state.model
+    use = state.models.setdefault(state.model, ModelUse())
     if event.usage is not None:
         state.input_tokens += event.usage.input
         state.output_tokens += event.usage.output
-    state.cost_usd += event.cost_usd or 0.0
+        use.input += event.usage.input
+        use.output += event.usage.output
+        use.cache_read += event.usage.cache_read
+        use.cache_write += event.usage.cache_write
+    if event.cost_usd is not None:
+        state.cost_usd += event.cost_usd
+        state.cost_estimated |= bool(getattr(event, "cost_estimated", None))
+        use.cost_usd += event.cost_usd
+        use.priced = True
 
 
 def _verified(state: SessionState, event: Brief, at: int) -> None:

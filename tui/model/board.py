@@ -7,7 +7,7 @@ totals that come from a part of a journal are marked. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from interlock.runtime.state.session import SessionState, Status
@@ -60,6 +60,10 @@ class SessionRow:
     """Whether a process holds its journal."""
     version: str = ""
     """Of the agent."""
+    estimated: bool = False
+    """Some of the cost was worked out from list prices."""
+    depth: int = 0
+    """How many sessions stand above it as those that started it."""
     guessed: bool = False
     """The evidence for the status allows other readings."""
     parent: str = ""
@@ -101,6 +105,7 @@ def row_of_state(
         fault=fault,
         live=alive,
         version=state.agent_version,
+        estimated=state.cost_estimated,
         guessed=evidence.endswith("(guessed)"),
         parent=f"{state.agent_kind}:{state.parent}" if state.parent else "",
         foreign=f"{state.agent_kind}:{state.foreign_session}" if state.foreign_session else "",
@@ -182,15 +187,42 @@ TITLES: dict[str, str] = {
 
 
 def grouped(rows: Iterable[SessionRow]) -> list[tuple[Group, list[SessionRow]]]:
-    """Groups that have rows, what needs a person first; within a live group by start, else the newest first."""
-    found: dict[str, list[SessionRow]] = {name: [] for name in ORDER}
-    for row in rows:
-        found[row.status].append(row)
+    """Groups that have rows, what needs a person first; within a live group by start, else the newest first.
+
+    A session that another one started stands below that one, in the group of the more urgent of them.
+    """
+    found: dict[str, list[tuple[SessionRow, list[SessionRow]]]] = {name: [] for name in ORDER}
+    for root, below in families(rows):
+        group = min((root, *below), key=lambda r: ORDER.index(r.status)).status
+        found[group].append((root, below))
     for name, members in found.items():
         # live rows keep their place while they work; finished ones are read from the newest on
-        key = (lambda r: (r.started_at, r.id)) if name in ("waiting", "running", "idle") else (lambda r: -r.last_at)
-        members.sort(key=key)
-    return [(name, found[name]) for name in ORDER if found[name]]
+        live = name in ("waiting", "running", "idle")
+        members.sort(key=lambda m: (m[0].started_at, m[0].id) if live else (-m[0].last_at, m[0].id))
+    return [(name, [row for root, below in found[name] for row in (root, *below)]) for name in ORDER if found[name]]
+
+
+def families(rows: Iterable[SessionRow]) -> list[tuple[SessionRow, list[SessionRow]]]:
+    """Each session that no other one in the list started, with all that came of it below, by start."""
+    known = {row.id: row for row in rows}
+    children: dict[str, list[SessionRow]] = {}
+    for row in known.values():
+        if row.parent in known and row.parent != row.id:
+            children.setdefault(row.parent, []).append(row)
+    roots = [row for row in known.values() if row.parent not in known or row.parent == row.id]
+    found = [(root, _below(root.id, children, 1, {root.id})) for root in roots]
+    placed = {row.id for root, below in found for row in (root, *below)}
+    # sessions that name each other as parent would be lost otherwise
+    return [*found, *((row, []) for row in known.values() if row.id not in placed)]
+
+
+def _below(parent: str, children: dict[str, list[SessionRow]], depth: int, seen: set[str]) -> list[SessionRow]:
+    found: list[SessionRow] = []
+    for row in sorted(children.get(parent, []), key=lambda r: (r.started_at, r.id)):
+        if row.id not in seen:
+            seen.add(row.id)
+            found += [replace(row, depth=depth), *_below(row.id, children, depth + 1, seen)]
+    return found
 
 
 def of_today(rows: Iterable[SessionRow], now: int) -> list[SessionRow]:

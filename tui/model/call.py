@@ -73,6 +73,11 @@ class CallRecord:
         made = next((a.path for a in self.artifacts if a.kind == "diff"), "")
         return made or getattr(self.of("tool.permission"), "diff_path", None) or ""
 
+    @property
+    def inline_diff(self) -> str:
+        """A diff that the log of a foreign agent carries itself, or nothing."""
+        return getattr(self.of("tool.observation"), "inline_diff", None) or ""
+
 
 def target_of(event: Any) -> str:
     """What an event is about, on one line, foreign."""
@@ -89,6 +94,8 @@ def target_of(event: Any) -> str:
         if isinstance(value, str) and value:
             return " ".join(value.split())
     kind = getattr(event, "type", "")
+    if kind == "session.boundary":
+        return event.kind.replace("_", " ")
     if kind == "answer.final":
         return f"evidence: {event.evidence.verdict}"
     if kind == "session.started":
@@ -177,7 +184,7 @@ def _answers(record: CallRecord, asked: Any) -> list[tuple[str, str]]:
             answer.answer, answer.scope, answer.by.model_dump(exclude_none=True), False, answer.message
         )
         after = micros(answer.ts) - micros(asked.ts) if asked is not None else 0
-        return [("answer", f"{words} after {duration(after)}")]
+        return [("answer", f"{words} {f'after {duration(after)}' if asked is not None else ''}".rstrip())]
     if closed is not None:
         return [("closed", f"{closed.cause}{': ' + closed.message if closed.message else ''}")]
     return []
@@ -196,6 +203,10 @@ def _run(record: CallRecord) -> list[tuple[str, str]]:
         took = "duration not recorded" if done.duration_ms is None else f"after {duration(done.duration_ms * 1000)}"
         found.append(("ended", f"{done.exit}{code} {took}"))
     seen = record.of("tool.observation")
+    child = record.of("agent.spawned")
+    if child is not None:
+        named = " ".join(filter(None, (child.agent_type, child.description)))
+        found.append(("agent", f"started {child.child} {named}".rstrip()))
     for effect in getattr(seen, "side_effects", ()) or ():
         size = f" +{effect.added} -{effect.removed}" if effect.added is not None else ""
         found.append(("changed", f"{effect.kind} {effect.path or ''}{size}"))
@@ -209,6 +220,12 @@ def _cut(record: CallRecord, width: int) -> list[Inked]:
         rows += ink((f"{seen.omitted_bytes:,} bytes dropped for the model — o opens the whole output", "mark")).wrapped(
             width
         )
+    if seen.full_output_path:
+        rows += hanging(
+            "whole output", ink((f"the agent kept it in {seen.full_output_path}", "")), width, indent=_LABEL
+        )
+    if seen.unkept_bytes:
+        rows += ink((f"{seen.unkept_bytes:,} bytes more stand in the agent's log (Record)", "mark")).wrapped(width)
     for artifact in record.artifacts:
         rows += hanging(
             "artifact", ink((f"{artifact.kind} {artifact.path} {artifact.size:,} bytes", "")), width, indent=_LABEL

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from interlock.runtime.state.session import ModelUse
 from interlock.tui.model.board import SIGN_OF, SessionRow
 from interlock.tui.model.inked import Inked, ink
 from interlock.tui.model.moment import age, amount, count, money
+from interlock.tui.safe_text import one_line
 from interlock.tui.signs import SIGNS
 
 
@@ -54,21 +56,51 @@ def head_line(row: SessionRow, feed: Followed, now: int) -> Inked:
     """`shop-api   claude   main   running 12m   41 calls  3 denied   182k tokens  $1.42   checks passed`."""
     sign = SIGNS[SIGN_OF[row.status]]
     span = age((now if row.live else row.last_at) - row.started_at) if row.started_at else ""
-    line = ink((row.name, "bold accent"), "   ", (row.agent, ""), "   ", (row.branch, "quiet"), "   ")
-    line = line.joined(ink((f"{sign.shown()} {row.status} {span}", f"bold {sign.variable}")))
+    line = ink(
+        (row.name, "bold accent"),
+        "   ",
+        (f"{row.agent} {row.version}".rstrip(), ""),
+        "   ",
+        (row.branch, "quiet"),
+        "   ",
+    )
+    line = line.joined(
+        ink((f"{sign.shown()} {row.status}{' (guessed)' if row.guessed else ''} {span}", f"bold {sign.variable}"))
+    )
     line = line.joined(ink("   ", (count(row.calls, "call"), "")))
     if row.denied:
         line = line.joined(ink((f"  {row.denied} denied", "denied")))
     if row.failed:
         line = line.joined(ink((f"  {row.failed} failed", "failed")))
     if row.tokens:
-        line = line.joined(ink((f"   {amount(row.tokens)} tokens  {money(row.cost)}", "quiet")))
+        line = line.joined(
+            ink(
+                (
+                    f"   {amount(row.tokens)} tokens  {'≈' if row.estimated and row.cost else ''}{money(row.cost)}",
+                    "quiet",
+                )
+            )
+        )
     if row.checked:
         line = line.joined(ink((f"   {row.checked}", "ok" if row.checked == "checks passed" else "failed")))
     if feed.is_partial:
         share = feed.read_bytes * 100 // max(feed.size, 1)
         line = line.joined(ink((f"   reading the rest: {share} %", "mark")))
     return line
+
+
+def model_lines(models: Mapping[str, ModelUse], width: int) -> list[Inked]:
+    """Tokens and cost of each model, where a session used more than one or the log tells of caches."""
+    parts = [_model(name, use) for name, use in models.items() if use.input or use.output]
+    return ink(("models   ", "quiet"), ("   ".join(parts), "")).wrapped(width)[:2] if parts else []
+
+
+def _model(name: str, use: ModelUse) -> str:
+    cached = f", {amount(use.cache_read)} cached" if use.cache_read else ""
+    cost = f", ≈{money(use.cost_usd)}" if use.priced and money(use.cost_usd) else ""
+    return (
+        f"{one_line(name, 40) or 'model not recorded'}: {amount(use.input)} in{cached}, {amount(use.output)} out{cost}"
+    )
 
 
 _NOTES = {

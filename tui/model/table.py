@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from interlock.tui.model.board import SIGN_OF, TITLES, SessionRow, fits, grouped
+from interlock.tui.model.board import SIGN_OF, TITLES, SessionRow, families, fits, grouped
 from interlock.tui.model.inked import Inked, beside, columns, fitted, ink
 from interlock.tui.model.moment import age, amount, day, money, rough_age
 from interlock.tui.safe_text import one_line, shorten_middle
@@ -37,7 +37,8 @@ def board_rows(sessions: Iterable[SessionRow], words: str = "") -> list[TableRow
 def history_rows(sessions: Iterable[SessionRow], words: str = "") -> list[TableRow]:
     """All sessions that are over, the newest first."""
     over = [r for r in sessions if r.status in ("done", "failed", "gone") and (not words or fits(r, words))]
-    return [TableRow(r.id, "session", session=r) for r in sorted(over, key=lambda r: (-r.last_at, r.id))]
+    roots = sorted(families(over), key=lambda f: (-f[0].last_at, f[0].id))
+    return [TableRow(r.id, "session", session=r) for root, below in roots for r in (root, *below)]
 
 
 def table_line(row: TableRow, width: int, now: int, *, ascii_only: bool = False, dated: bool = False) -> Inked:
@@ -51,14 +52,15 @@ def table_line(row: TableRow, width: int, now: int, *, ascii_only: bool = False,
     when = day(s.last_at) if dated else rough_age(now - s.last_at) if s.last_at else ""
     some = "≥" if s.partial and not ascii_only else ">" if s.partial else ""
     last = 16 if dated else 6
-    cells = [(ink((sign.shown(ascii_only=ascii_only), f"bold {sign.variable}")), 2)]
+    guessed = ("?" if s.guessed else " ", "quiet")
+    cells = [(ink((sign.shown(ascii_only=ascii_only), f"bold {sign.variable}"), guessed), 2)]
     tail: list[tuple[Inked, int]] = [(ink((when, "quiet")), -last)]
     if width >= 76:
         tail = [(ink((f"{some}{s.calls} calls", "")), -11), (_marks(s), -9), *tail]
     if width >= 116:
         tail[2:2] = [
             (ink((f"{some}{amount(s.tokens)}" if s.tokens else "", "quiet")), -8),
-            (ink((money(s.cost), "quiet")), -8),
+            (ink((_cost(s, ascii_only=ascii_only), "quiet")), -8),
         ]
     tail.append((ink(""), 1))
     room = width - 2 - sum(abs(size) for _, size in tail) - 1
@@ -72,13 +74,28 @@ def _marks(s: SessionRow) -> Inked:
     return ink(*[(f" {text}" if n else text, style) for n, (text, style) in enumerate(words[-1:])])
 
 
+def _cost(s: SessionRow, *, ascii_only: bool) -> str:
+    shown = money(s.cost)
+    return f"{'~' if ascii_only else '≈'}{shown}" if shown and s.estimated else shown
+
+
+def _agent(s: SessionRow, room: int) -> str:
+    whole = f"{s.agent} {s.version}".rstrip()
+    return whole if len(whole) <= room else s.agent
+
+
+def _name(s: SessionRow, room: int) -> Inked:
+    step = "  " * (s.depth - 1) + "└ " if s.depth else ""
+    return ink((step, "quiet"), (one_line(s.name, max(room - len(step), 1)), "bold"))
+
+
 def _parts(s: SessionRow, room: int) -> list[tuple[Inked, int]]:
     what = s.fault or (s.action if s.live else s.checked or s.action)
     style = "failed" if s.fault else ""
     if room < 40:
-        return [(ink((one_line(s.name, room), "bold")), room)]
+        return [(_name(s, room), room)]
     name = min(max(room // 4, 14), 26)
-    agent = 10
+    agent = 22 if room >= 100 else 13 if room >= 66 else 10
     folder = min(max(room // 4, 12), 34) if room >= 60 else 0
     rest = room - name - agent - folder
     branch = f"  {s.branch}" if s.branch and folder >= 24 else ""
@@ -86,8 +103,8 @@ def _parts(s: SessionRow, room: int) -> list[tuple[Inked, int]]:
         [(ink((shorten_middle(s.cwd, folder - 1 - len(branch)), "quiet"), (branch, "quiet")), folder)] if folder else []
     )
     return [
-        (ink((one_line(s.name, name - 1), "bold")), name),
-        (ink((one_line(s.agent, agent - 1), "")), agent),
+        (_name(s, name - 1), name),
+        (ink((one_line(_agent(s, agent - 1), agent - 1), "")), agent),
         *place,
         (ink((one_line(what, max(rest - 1, 1)), style)), rest),
     ]

@@ -39,7 +39,7 @@ from interlock.tui.commands import (
 )
 from interlock.tui.model.call import CallRecord, source_of
 from interlock.tui.model.inked import Inked, fitted, ink
-from interlock.tui.model.session import head_line, trouble
+from interlock.tui.model.session import head_line, model_lines, trouble
 from interlock.tui.model.waterfall import legend
 from interlock.tui.screens.overlay import Overlay
 from interlock.tui.widgets.call_details import CallDetails
@@ -170,7 +170,9 @@ class SessionScreen(Overlay[None]):
             [fitted(head_line(row, self.feed, self.interlock.store.now()), width)]
         )
         said = [line for text in trouble(self.feed) for line in ink((text, "bold failed")).wrapped(width)]
-        self.query_one("#trouble", InkedLines).show(said)
+        limits = ink(("; ".join(self.interlock.store.limits(self.session_id)), "quiet")).wrapped(width)[:2]
+        models = model_lines(self.feed.state.models, width) if self.size.height >= 30 else []
+        self.query_one("#trouble", InkedLines).show([*said, *models, *(limits if self.size.height >= 30 else [])])
         follows = "following the end" if self.timeline.follow and self.timeline.is_at_end else "f follows the end"
         foot: Inked = legend(self.timeline.scale, ascii_only=self.interlock.ascii_only)
         self.query_one("#legend", InkedLines).show([fitted(foot.joined(ink((f"   {follows}", "quiet"))), width)])
@@ -198,6 +200,7 @@ class SessionScreen(Overlay[None]):
             return
         self.record = await asyncio.to_thread(feed.record, row)
         diff = await asyncio.to_thread(feed.read_text, self.record.diff_path) if self.record.diff_path else ""
+        diff = diff or self.record.inline_diff
         self.details.show(self.record, diff)
 
     @on(LineList.Selected, "#timeline")

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from interlock.runtime.journal.codec import decode_line
 from interlock.runtime.journal.place import private_folder
 from interlock.runtime.journal.tail import Batch
 from interlock.runtime.sources.follower import SessionFollower
@@ -22,6 +23,9 @@ from interlock.runtime.sources.foreign.prices import Prices
 from interlock.runtime.sources.foreign.registry import by_kind, detect
 from interlock.runtime.sources.foreign.translation import Translation
 from interlock.runtime.state.session import SessionState, Status
+
+RECORD_SHOWN = 1024 * 1024
+"""Bytes of one record of a foreign log that are shown."""
 
 
 class ForeignFollower(SessionFollower):
@@ -68,6 +72,16 @@ class ForeignFollower(SessionFollower):
         batch.more = translation.more
         self.read_bytes = translation.read_bytes
         return batch
+
+    def record_of(self, line: bytes, offset: int) -> tuple[int, bytes]:
+        """(byte offset, bytes) of the agent's own record, at most `RECORD_SHOWN`; a gate's line as it is."""
+        origin = getattr(decode_line(line), "origin", None)
+        if origin is None or self._translation.framing in ("rows", "archive"):
+            return offset, line
+        with contextlib.suppress(OSError), open(origin.log or self.log, "rb") as file:
+            file.seek(origin.offset)
+            return origin.offset, file.read(min(origin.size, RECORD_SHOWN))
+        return offset, line
 
     def judge(self, now: int = 0) -> Judged:
         """What the session is doing, and how we know."""
