@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from dataclasses import asdict
 from typing import Any
@@ -29,6 +30,15 @@ def register(app: typer.Typer) -> None:
             found = list_sessions(home)
         except OSError as error:
             raise CommandFault(f"cannot list the sessions in {home}: {error.strerror}.") from None
+        from interlock.runtime.library.others import list_others
+        from interlock.runtime.sources.homes import foreign_source
+
+        source = foreign_source()
+        others = list_others(source, limit)
+        known = {one.id for one in others}
+        # a gate's journal is told of by the session that it answered for
+        own = [one for one in found if f"{one.agent_kind}:{one.foreign_session}" not in known]
+        found = sorted([*own, *others], key=lambda one: (one.mtime, one.id), reverse=True)
         found = found[:limit] if limit else found
         if as_json:
             print(json.dumps([_row(summary) for summary in found], ensure_ascii=False))
@@ -37,10 +47,12 @@ def register(app: typer.Typer) -> None:
         else:
             for summary in found:
                 print(_line(summary))
+        for words in source.faults.values():
+            print(f"interlock: {words}", file=sys.stderr)
         faulty = [summary for summary in found if summary.fault]
         if faulty:
             first = f"{faulty[0].path}: {faulty[0].fault}"
-            raise CommandFault(f"{len(faulty)} of {len(found)} journals cannot be read; the first is {first}.")
+            raise CommandFault(f"{len(faulty)} of {len(found)} logs cannot be read; the first is {first}.")
 
 
 def _row(summary: Any) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """The homes of all agents that can be watched without configuration.
 
-Promises: an agent that is not installed costs a look at one folder.
+Promises: an agent that is not installed costs a look at one folder. `INTERLOCK_AGENTS` names those that are wanted
+(`claude_code,codex`), or `none`.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from interlock.runtime.sources.foreign.home import AgentHome
@@ -14,7 +16,9 @@ from interlock.runtime.sources.foreign.source import ForeignSource
 
 def all_homes() -> list[AgentHome]:
     """One of each agent, for this user and this environment."""
-    return []
+    made: list[AgentHome] = []
+    wanted = os.environ.get("INTERLOCK_AGENTS")
+    return [home for home in made if wanted is None or home.kind in wanted.replace(",", " ").split()]
 
 
 def foreign_source() -> ForeignSource:

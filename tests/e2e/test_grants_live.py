@@ -270,7 +270,7 @@ async def test_a_revoked_grant_covers_nothing_and_asks_about_what_has_not_begun(
         blocking = d.begin("cat pipe")
         await d.answer(await d.ask())
         queued = d.begin("touch later")
-        while len(d.events("tool.scheduled")) < 3:  # noqa: ASYNC110 - the journal is looked at, as a reader would
+        while len(d.events("tool.scheduled")) < 3:
             await asyncio.sleep(0.01)
         assert (await d.client.revoke(grant or "")).call_started
         (d.folder / "pipe").open("w").close()
@@ -400,12 +400,16 @@ asyncio.run(main())
 """
 
 
+def start_host(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", HOST, str(folder)], stdout=subprocess.PIPE, text=True)
+
+
 async def test_after_a_kill_the_journal_folds_to_the_grants_that_the_host_had(tmp_path: Path) -> None:
     from interlock.runtime.engine.grants import view_of
     from interlock.runtime.engine.recover import recover_session
 
     (tmp_path / "work").mkdir()
-    host = subprocess.Popen([sys.executable, "-c", HOST, str(tmp_path / "work")], stdout=subprocess.PIPE, text=True)
+    host = start_host(tmp_path / "work")
     try:
         assert host.stdout is not None
         socket, journal = (await asyncio.to_thread(host.stdout.readline)).split()
@@ -417,7 +421,9 @@ async def test_after_a_kill_the_journal_folds_to_the_grants_that_the_host_had(tm
                     break
                 if isinstance(notice, OpenedNotice):
                     digest = offers(notice.ask)[0]["digest"]
-                    await client.answer(notice.ask.ask_id, notice.ask.input_digest, "allow", scope=scope, suggestion=digest)  # type: ignore[arg-type]
+                    await client.answer(
+                        notice.ask.ask_id, notice.ask.input_digest, "allow", scope=scope, suggestion=digest
+                    )  # type: ignore[arg-type]
             await client.revoke("grant_2")
             told = await client.grants()
             host.send_signal(signal.SIGKILL)

@@ -149,7 +149,7 @@ def test_settings_that_start_a_program_ask_and_are_named(proj: Path, setting: st
 def test_settings_of_everyday_do_not_ask(proj: Path) -> None:
     text = '[core]\n\tbare = false\n\tfsmonitor = true\n[remote "o"]\n\turl = x\n'
     text += '[filter "lfs"]\n\tprocess = git-lfs filter-process\n'
-    assert program_settings(text) == []
+    assert program_settings(text) == ()
 
 
 @pytest.mark.parametrize(
