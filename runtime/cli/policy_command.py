@@ -1,8 +1,8 @@
 """`interlock policy`: what the rules say about a call, and why; tables of cases for CI; which rules hold; trust.
 
-Promises: nothing is run, and nothing is written but by `trust`. `check --jsonl` gives one answer for every line; a line
-that is no call is answered with `ask` and its error, and ends the command with exit code 1. Foreign text is printed
-with its control characters escaped.
+Promises: nothing is run, and nothing is written but by `trust` and `revoke`. `check --jsonl` gives one answer for every
+line; a line that is no call is answered with `ask` and its error, and ends the command with exit code 1. Foreign text is
+printed with its control characters escaped.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import typer
 
 from interlock.runtime.cli.fault import CommandFault
 from interlock.runtime.cli.policy_grants import grants
+from interlock.runtime.cli.policy_revoke import revoke
 
 if TYPE_CHECKING:
     from interlock.runtime.policy.layer import Mode, Policy
@@ -231,4 +232,5 @@ _COMMANDS = {
     "list": list_rules,
     "trust": trust,
     "grants": grants,
+    "revoke": revoke,
 }

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from interlock.runtime.policy.layer import Layer
 from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.rule_file import pieces_of
 from interlock.runtime.tools.policy_files import user_file
 
@@ -41,7 +42,7 @@ def keep_rule(text: str, rule_id: str, now: datetime, *, file: Path | None = Non
         before = _layer(old, place)
         if any(rule.id == rule_id for rule in before.rules):
             raise KeptRuleError(f"{place} has a rule {rule_id} already; nothing was added.")
-        gap = "" if not old else "\n" if old.endswith("\n") else "\n\n"
+        gap = "" if not old.removeprefix(_BOM) else "\n" if old.endswith("\n") else "\n\n"
         new = f"{old}{gap}{_MARK}, {now:%Y-%m-%d}, from an answer: {rule_id}\n{text.strip()}\n"
         after = _layer(new, place)
         if [p.what for p in after.problems] != [p.what for p in before.problems] or not any(
@@ -62,24 +63,34 @@ def drop_rule(rule_id: str, *, file: Path | None = None) -> bool:
 
     def without(old: str) -> str:
         nonlocal found
-        lines = _lines(old)
-        spans = list(_spans(old, lines, rule_id))
+        body = old.removeprefix(_BOM)
+        lines = _lines(body)
+        spans = list(_spans(body, lines, rule_id))
         if len(spans) > 1:
             raise KeptRuleError(
                 f"{place} has {len(spans)} rules with the id {rule_id}. Take out the right one by hand."
             )
         found = bool(spans)
-        return "".join([*lines[: spans[0][0]], *lines[spans[0][1] :]]) if spans else old
+        mark = old[: len(old) - len(body)]
+        return "".join([mark, *lines[: spans[0][0]], *lines[spans[0][1] :]]) if spans else old
 
     if os.path.lexists(place):
         _change(place, without)
     return found
 
 
-def holds_rule(rule_id: str, *, file: Path | None = None) -> bool:
-    """Whether a rule of this id stands in the user's policy file. Raises KeptRuleError."""
+def kept_rules(*, file: Path | None = None) -> tuple[Rule, ...]:
+    """The rules in the user's policy file that came from answers. Raises KeptRuleError."""
     place = file or user_file()
-    return any(rule.id == rule_id for rule in _layer(_read(place), place).rules)
+    text = _read(place)
+    lines = _lines(text.removeprefix(_BOM))
+    return tuple(
+        rule for rule in _layer(text, place).rules if rule.line > 1 and _is_mark(lines, rule.line - 2, rule.id)
+    )
+
+
+def _is_mark(lines: list[str], at: int, rule_id: str) -> bool:
+    return at < len(lines) and lines[at].startswith(_MARK) and lines[at].split()[-1] == rule_id
 
 
 def _layer(text: str, place: Path) -> Layer:
@@ -92,14 +103,14 @@ def _lines(text: str) -> list[str]:
 
 def _spans(text: str, lines: list[str], rule_id: str) -> Iterator[tuple[int, int]]:
     """(first, behind the last) line of each rule with this id, with the line of ours in front of it."""
-    for piece in pieces_of(text.removeprefix(_BOM)):
+    for piece in pieces_of(text):
         if piece.name != "rule" or piece.table.get("id") != rule_id:
             continue
         first = piece.line - 1
         last = first + len(_lines(piece.text))
         while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
             last -= 1
-        if first and lines[first - 1].startswith(_MARK) and rule_id in lines[first - 1]:
+        if first and _is_mark(lines, first - 1, rule_id):
             first -= 1
             # the empty line that was put in front of it
             first -= bool(first and not lines[first - 1].strip())
