@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from interlock.runtime.cli.fault import CommandFault
+from interlock.runtime.cli.reading import Reading
 
 if TYPE_CHECKING:
+    from interlock.runtime.events.union import Decoded
+    from interlock.runtime.journal.tail import Line
+    from interlock.runtime.library.catalog import SessionSummary
     from interlock.runtime.sources.foreign.translation import Translation
 
 
@@ -23,6 +27,69 @@ def own_journal(file: Path) -> bool:
     except OSError as error:
         raise CommandFault(f"cannot read {file}: {error.strerror}.") from None
     return first is not None and first.type == "session.started" and first.seq >= 0
+
+
+class ForeignReading:
+    """One pass over the log of another agent, in the manner of `Reading`."""
+
+    def __init__(self, file: Path, part: str | None = None) -> None:
+        self.path = file
+        self._part = part
+
+    def decoded(self) -> Iterator[tuple[Line, Decoded]]:
+        """Each event of the log with the line that it would be in a journal of ours."""
+        from interlock.runtime.journal.tail import Line
+        from interlock.runtime.sources.foreign.reading import all_events
+
+        with opened(self.path, self._part) as log:
+            for event in all_events(log):
+                offset, size = (event.origin.offset, event.origin.size) if event.origin else (0, 0)
+                yield Line(offset, b"", size), event
+
+    def close(self) -> None:
+        """Nothing was held; damaged records are told among the others."""
+
+
+def session_reading(name: str) -> tuple[Reading | ForeignReading, SessionSummary]:
+    """A session of ours or of another agent, by its id or how it begins, or a log by its path. Raises CommandFault."""
+    from interlock.runtime.cli.lookup import session_folder
+    from interlock.runtime.cli.reading import unreadable
+    from interlock.runtime.library.catalog import SessionSummary, summarise
+
+    file = Path(name)
+    if "/" in name and file.is_file() and not own_journal(file):
+        seen = file.stat()
+        with opened(file) as log:
+            agent = log.format.agent
+        return ForeignReading(file), SessionSummary(
+            file.stem, file, seen.st_size, seen.st_mtime, agent=agent, partial=True
+        )
+    try:
+        path = session_folder(name) / "events.jsonl"
+    except CommandFault:
+        other = _other(name)
+        if other is None:
+            raise
+        return other
+    try:
+        return Reading(path), summarise(path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def _other(name: str) -> tuple[ForeignReading, SessionSummary] | None:
+    import time
+
+    from interlock.runtime.library.others import AmbiguousSession, find_other, summary_of
+    from interlock.runtime.sources.homes import foreign_source
+
+    source = foreign_source()
+    try:
+        ref = find_other(name, source)
+    except AmbiguousSession as error:
+        raise CommandFault(str(error)) from None
+    seen = source.seen(ref.id, time.time_ns() // 1000) if ref is not None else None
+    return (ForeignReading(seen.ref.path, seen.ref.part), summary_of(seen)) if seen is not None else None
 
 
 @contextlib.contextmanager

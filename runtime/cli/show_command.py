@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from interlock.runtime.cli.foreign_reading import ForeignReading
     from interlock.runtime.cli.reading import Reading
 
 
@@ -29,16 +30,9 @@ def register(app: typer.Typer) -> None:
 
             show_facts(session, part, as_json=as_json)
             return
-        from interlock.runtime.cli.lookup import session_folder
-        from interlock.runtime.cli.reading import Reading, unreadable
-        from interlock.runtime.library.catalog import summarise
+        from interlock.runtime.cli.foreign_reading import session_reading
 
-        path = session_folder(session) / "events.jsonl"
-        reading = Reading(path)
-        try:
-            summary = summarise(path)
-        except OSError as error:
-            raise unreadable(path, error) from None
+        reading, summary = session_reading(session)
         calls = list(_calls(reading))
         head = {**asdict(summary), "path": str(summary.path)}
         if as_json:
@@ -48,8 +42,9 @@ def register(app: typer.Typer) -> None:
         reading.close()
 
 
-def _calls(reading: Reading) -> Iterator[dict[str, Any]]:
+def _calls(reading: Reading | ForeignReading) -> Iterator[dict[str, Any]]:
     """One row a call, in the order of the intents; damaged lines among them."""
+    from interlock.runtime.events.foreign import ForeignDamaged
     from interlock.runtime.events.permission import PermissionAnswered
     from interlock.runtime.events.tool import ToolIntent, ToolObservation
     from interlock.runtime.events.union import DamagedLine
@@ -79,7 +74,7 @@ def _calls(reading: Reading) -> Iterator[dict[str, Any]]:
                     "durationMs": event.metrics.duration_ms,
                     "waitedMs": event.metrics.waited_ms,
                 }
-            case DamagedLine():
+            case DamagedLine() | ForeignDamaged():
                 rows[f"damaged {number}"] = {"damaged": event.reason, "offset": line.offset}
             case _:
                 pass
