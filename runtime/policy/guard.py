@@ -87,6 +87,7 @@ _CI = (
     (".buildkite",), (".drone.yml",), (".woodpecker",), (".woodpecker.yml",), ("appveyor.yml",), (".appveyor.yml",),
     (".forgejo", "workflows"), (".gitea", "workflows"), (".teamcity",), ("cloudbuild.yaml",), (".cirrus.yml",),
 )  # fmt: skip
+_CI_NAMES = frozenset(run[0] for run in _CI)
 
 
 @lru_cache(maxsize=4_096)
@@ -121,7 +122,7 @@ def _on_write(parts: Sequence[str]) -> str:
             return f"changes the rules of {AGENT_FILES[part]}"
     if any(part in _SHELL_FILES for part in parts[-1:]) or _has_pair(parts, _SHELL_PAIRS):
         return "a shell or program of yours runs it when it starts"
-    if any(_has_run(parts, run) for run in _CI):
+    if not _CI_NAMES.isdisjoint(parts) and any(_has_run(parts, run) for run in _CI):
         return "continuous integration runs what stands here"
     return ""
 

@@ -59,7 +59,10 @@ def path_fact(
     text = _expanded(written, call) if shell else written
     if shell and (text == ANYWHERE or "$" in text or "`" in text or _is_lost(text, cwd)):
         return PathFact(written, "", False, use, "unknown")
-    seen = world.resolve(posixpath.join(call.cwd, cwd or "", text))
+    whole = text if text.startswith("/") else f"{call.cwd}/{cwd}/{text}" if cwd else f"{call.cwd}/{text}"
+    if cwd and cwd.startswith("/") and not text.startswith("/"):
+        whole = f"{cwd}/{text}"
+    seen = world.resolve(whole)
     fold = str.lower if world.case_insensitive else str
     real = fold(seen.path)
     roots = [fold(world.resolve(root).path) for root in call.workspace]
@@ -67,7 +70,7 @@ def path_fact(
     inside = root is not None and seen.error is None
     own = any(is_below(real, fold(world.resolve(place).path)) for place in call.protected)
     # the name as written counts too: what is a link today may be a file tomorrow
-    plain = posixpath.normpath(posixpath.join(call.cwd, cwd or "", text))
+    plain = posixpath.normpath(whole)
     guard = guard_of(_from_root(seen.path, root), use)
     if not guard and plain != seen.path:
         guard = guard_of(_from_root(plain, root), use)

@@ -41,6 +41,7 @@ class Pattern:
         return self.words[0]
 
 
+@lru_cache(maxsize=1024)
 def read_pattern(text: str) -> Pattern:
     """The pattern in `text`. Raises PatternError."""
     if not text.strip():

@@ -130,8 +130,7 @@ class Rule:
             return False
         if self.commands or self.programs or self.arguments or self.hosts:
             return False
-        folders = [f for f in self._used(subject) if f.resolved and f.kind != "file"]
-        wide = [f for f in folders if subject.reads_below or _changes(f, subject)]
+        wide = [f for f in subject.wide_paths if self.use in (None, f.use)]
         roots, home, fold = subject.roots, subject.call.home, subject.world.case_insensitive
         return any(self.paths.covers_part_of(f.resolved, roots, home, fold=fold) for f in wide)
 
@@ -212,10 +211,6 @@ class Rule:
             return True
         # the pattern speaks of the program and its words; where the shell then writes is not in it
         return not any(r.writes and not _is_harmless(r.target) for r in subject.simple.redirects)
-
-
-def _changes(fact: PathFact, subject: Subject) -> bool:
-    return fact.use == "write" and subject.simple is not None
 
 
 def _is_harmless(target: str | None) -> bool:

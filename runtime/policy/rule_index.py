@@ -8,7 +8,7 @@ pattern. Keeps the order. What was found is kept, up to a limit. Pure.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -19,6 +19,7 @@ from interlock.runtime.policy.subject import Subject
 L = TypeVar("L")
 """What a rule is kept with: its layer."""
 _MOST_KEPT = 2_000
+_NONE: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,14 @@ class _Places:
         for folder in _ancestors(place):
             self.above.setdefault(folder, []).append(number)
 
-    def about(self, path: str) -> Iterator[int]:
-        """The rules that may match the path, or something below it."""
-        yield from self.above.get(path, ())
+    def matching(self, path: str) -> Iterator[int]:
+        """The rules that may match the path itself."""
         for folder in _ancestors(path):
             yield from self.at.get(folder, ())
+
+    def inside(self, path: str) -> Sequence[int]:
+        """Further rules, which can only match something below the path."""
+        return self.above.get(path, ())
 
 
 class RuleIndex(Generic[L]):
@@ -62,7 +66,7 @@ class RuleIndex(Generic[L]):
         self._always: list[int] = []
         self._with_paths = [at for at, (_, rule) in enumerate(self._pairs) if rule.paths is not None]
         self._places: dict[tuple[tuple[str, ...], str], _Places] = {}
-        self._known: dict[tuple[str, frozenset[int]], Standing[L]] = {}
+        self._known: dict[tuple[str, frozenset[int], frozenset[int]], Standing[L]] = {}
         for at, (_, rule) in enumerate(self._pairs):
             keys = rule_keys(rule)
             if keys is None:
@@ -74,7 +78,7 @@ class RuleIndex(Generic[L]):
         """The rules that may speak of the subject."""
         name = program_key(subject.simple.program) if subject.simple is not None else ""
         name = name if name in self._by_key else ""
-        key = (name, self._hits(subject))
+        key = (name, *self._hits(subject))
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= _MOST_KEPT:
@@ -82,14 +86,19 @@ class RuleIndex(Generic[L]):
             found = self._known[key] = self._standing(*key)
         return found
 
-    def _hits(self, subject: Subject) -> frozenset[int]:
-        """The path rules that may speak of a path of the subject."""
+    def _hits(self, subject: Subject) -> tuple[frozenset[int], frozenset[int]]:
+        """The path rules that may match a path of the subject, and those that may match something below one."""
         if not self._with_paths or not subject.paths:
-            return frozenset()
+            return _NONE, _NONE
         if subject.world.case_insensitive:
-            return frozenset(self._with_paths)
+            every = frozenset(self._with_paths)
+            return every, every
         places = self._places_for(subject.roots, subject.call.home)
-        return frozenset(at for fact in subject.paths if fact.resolved for at in places.about(fact.resolved))
+        paths = [fact.resolved for fact in subject.paths if fact.resolved]
+        matching = frozenset([at for path in paths for at in places.matching(path)])
+        if not subject.wide_paths:
+            return matching, matching
+        return matching, matching.union(*(places.inside(path) for path in paths))
 
     def _places_for(self, roots: tuple[str, ...], home: str) -> _Places:
         found = self._places.get((roots, home))
@@ -103,11 +112,11 @@ class RuleIndex(Generic[L]):
                     found.add(number, place)
         return found
 
-    def _standing(self, name: str, hits: frozenset[int]) -> Standing[L]:
+    def _standing(self, name: str, matching: frozenset[int], inside: frozenset[int]) -> Standing[L]:
         numbers = sorted({*self._always, *self._by_key.get(name, ())})
-        pairs = [self._pairs[at] for at in numbers if self._pairs[at][1].paths is None or at in hits]
+        pairs = [self._pairs[at] for at in numbers if self._pairs[at][1].paths is None or at in matching]
         by_effect = {effect: tuple(p for p in pairs if p[1].effect == effect) for effect in ("deny", "ask", "allow")}
-        guards = tuple(p for p in pairs if p[1].effect != "allow" and p[1].paths is not None)
+        guards = tuple(self._pairs[at] for at in numbers if at in inside and self._pairs[at][1].effect != "allow")
         return Standing(by_effect["deny"], by_effect["ask"], by_effect["allow"], guards)
 
 

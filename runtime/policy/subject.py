@@ -89,6 +89,13 @@ class Subject:
         return self.tool == "grep" or (self.tool == "read_file" and any(fact.kind == "folder" for fact in self.paths))
 
     @cached_property
+    def wide_paths(self) -> tuple[PathFact, ...]:
+        """The paths that stand for all that is below them: folders it changes, or reads with what is in them."""
+        folders = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
+        changes = self.simple is not None
+        return tuple(fact for fact in folders if self.reads_below or (changes and fact.use == "write"))
+
+    @cached_property
     def boundary(self) -> tuple[PathFact, ...]:
         """Paths outside or guarded, also those that only may be paths.
 

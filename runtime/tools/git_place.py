@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from functools import lru_cache
 
 from interlock.runtime.policy.call import GitPlace
 
@@ -67,7 +68,8 @@ def _place(git: str, *, bare: bool) -> GitPlace:
     return GitPlace(tuple(dict.fromkeys(folders)), bare, tuple(dict.fromkeys(programs)))
 
 
-def program_settings(text: str) -> list[str]:
+@lru_cache(maxsize=32)
+def program_settings(text: str) -> tuple[str, ...]:
     """The settings in a git configuration that name a program, as `core.fsmonitor = ./x`."""
     found: list[str] = []
     section = ""
@@ -82,7 +84,7 @@ def program_settings(text: str) -> list[str]:
         key = f"{section}.{entry[1].lower()}"
         if _PROGRAM_KEYS.match(key.lower()) and value.lower() not in _HARMLESS and not _is_lfs(key, value):
             found.append(f"{key} = {value[:100]}")
-    return found
+    return tuple(found)
 
 
 def _is_lfs(key: str, value: str) -> bool:
