@@ -30,6 +30,8 @@ _COMMANDS = (
     "schema",
     "policy",
     "acp",
+    "connect",
+    "disconnect",
 )
 """Every name is a module `<name>_command` beside this file with `register(app)`."""
 

@@ -135,7 +135,8 @@ def disconnect(receipt: Receipt) -> list[str]:
         if target.data is not None and target.data != after:
             check_writable(target)
     told: list[str] = []
-    for kept, target, after in steps:
+    # the last one made first: a folder that two files share is empty only when both are gone
+    for kept, target, after in reversed(steps):
         folders = [Path(folder) for folder in kept.folders]
         if target.data is None:
             told.append(f"{kept.path}: is gone already")

@@ -80,7 +80,7 @@ def check_writable(target: Target) -> None:
     named = f"{target.path}" + (f" (a link to {target.real})" if target.is_linked else "")
     try:
         seen = os.stat(target.real)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         _check_folder(target.real.parent, named)
         return
     if not seen.st_mode & 0o222 or not os.access(target.real, os.W_OK):

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from interlock.runtime.gates.connect.file import FileRefused, Target, look
 from interlock.runtime.gates.connect.receipt import Form, Kept, Receipt, backup_of, digest
+from interlock.runtime.gates.service_config import KEY_HEADER
 from interlock.runtime.gates.settings import json_hooks, jsonc, jsonc_edit, toml_hooks
 from interlock.runtime.gates.settings.document import Document, SettingsError
 from interlock.runtime.gates.settings.json_hooks import Groups
 
 MARK = "interlock-gate"
-"""Stands in every hook of ours, so that it is known again without a receipt."""
+"""Stands in every file of ours."""
+_SIGNS = (MARK, "gate-hook.sh", "gate-hold.sh", KEY_HEADER)
+"""Any of these in a hook makes it one of ours, also without a receipt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,9 @@ class Plan:
 
 
 def is_marked(handler: Any) -> bool:
-    """Whether a hook carries our mark."""
-    return MARK in json.dumps(handler, default=str)
+    """Whether a hook carries a sign of ours."""
+    text = json.dumps(handler, default=str)
+    return any(sign in text for sign in _SIGNS)
 
 
 def known_as_ours(kept: Kept | None) -> Callable[[Any], bool]:
@@ -89,17 +93,27 @@ def kept_of(receipt: Receipt | None, path: Path) -> Kept | None:
     return next((kept for kept in receipt.files if kept.path == str(path)), None) if receipt else None
 
 
-def hooks_change(path: Path, wanted: Groups, form: Form, receipt: Receipt | None = None) -> Change:
-    """These hooks in a settings file. Raises FileRefused, also for a file that is no settings file."""
+OWN_ENV = {"INTERLOCK_AGENT": "claude_code"}
+"""What may stand under `env` from us."""
+
+
+def hooks_change(
+    path: Path, wanted: Groups, form: Form, receipt: Receipt | None = None, env: Mapping[str, str] | None = None
+) -> Change:
+    """These hooks in a settings file, and for JSON these values under `env`.
+
+    Raises FileRefused, also for a file that is no settings file.
+    """
     target = look(path)
     kept = kept_of(receipt, target.path)
     ours = tuple(handler for groups in wanted.values() for group in groups for handler in group["hooks"])
     try:
-        if _holds(target, wanted, form, known_as_ours(kept)):
+        if _holds(target, wanted, form, known_as_ours(kept), env or {}):
             return Change(target, target.data or b"", form, _origin(target, kept, form), ours)
         origin = _origin(target, kept, form)
         doc = Document.decode(origin or b"")
         added = json_hooks.add_hooks(doc, wanted) if form == "json-hooks" else toml_hooks.add_hooks(doc, wanted)
+        added = json_hooks.add_values(added, "env", env) if env else added
     except SettingsError as error:
         raise not_understood(target.path, error) from None
     return Change(target, added.encode(), form, origin, ours)
@@ -110,10 +124,15 @@ def not_understood(path: Path, error: SettingsError) -> FileRefused:
     return FileRefused(f"{path} cannot be used as it is: {error}. Mend it, then try again; nothing was changed.")
 
 
-def _holds(target: Target, wanted: Groups, form: Form, is_ours: Callable[[Any], bool]) -> bool:
+def _holds(target: Target, wanted: Groups, form: Form, is_ours: Callable[[Any], bool], env: Mapping[str, str]) -> bool:
     if target.data is None:
         return False
     doc = Document.decode(target.data)
+    if env:
+        node = jsonc.parse(doc.text)
+        have_env = node.value.get("env", {}) if node is not None and isinstance(node.value, dict) else {}
+        if not isinstance(have_env, dict) or any(name not in have_env for name in env):
+            return False
     found = json_hooks.handlers(doc) if form == "json-hooks" else toml_hooks.handlers(doc)
     have = [(event, _matcher(group), handler) for event, group, handler in found if is_ours(handler)]
     want = [
@@ -154,7 +173,8 @@ def without_ours(
             return data
         return toml_hooks.remove_hooks(doc, is_ours, frozenset(states)).encode()
     if form == "json-hooks":
-        return json_hooks.remove_hooks(doc, is_ours, before).encode()
+        doc = json_hooks.remove_hooks(doc, is_ours, before)
+        return json_hooks.remove_values(doc, "env", OWN_ENV, before).encode()
     return data
 
 

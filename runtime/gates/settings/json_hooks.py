@@ -135,3 +135,31 @@ def _stood(before: Any, *path: str) -> bool:
             return False
         before = before[key]
     return True
+
+
+def add_values(doc: Document, key: str, values: Mapping[str, Any]) -> Document:
+    """The document with these members in the object under `key`; one that is there already is left as it is."""
+    for name, value in values.items():
+        root = jsonc.parse(doc.text)
+        assert root is not None  # hooks were added before
+        held = _child(root, key, "object", "the settings")
+        if held is None:
+            doc = add_member(doc, root, key, {name: value})
+        elif held.member(name) is None:
+            doc = add_member(doc, held, name, value)
+    return doc
+
+
+def remove_values(doc: Document, key: str, values: Mapping[str, Any], before: Any = None) -> Document:
+    """The document without these members, where they still have our value; `key` too where it was not there before us."""
+    for name, value in values.items():
+        root = jsonc.parse(doc.text)
+        member = root.member(key) if root is not None and root.kind == "object" else None
+        held = member.node.member(name) if member is not None and member.node.kind == "object" else None
+        if root is None or member is None or held is None or held.node.value != value or _stood(before, key, name):
+            continue
+        if len(member.node.members) == 1 and not _stood(before, key):
+            doc = remove(doc, root, root.members.index(member))
+        else:
+            doc = remove(doc, member.node, member.node.members.index(held))
+    return doc

@@ -19,12 +19,11 @@ NOTE = "# added by interlock connect; interlock disconnect takes it out again"
 
 def add_hooks(doc: Document, wanted: Groups) -> Document:
     """The document with these groups behind those that are there. Raises SettingsError."""
-    before = toml.parse(doc).data
-    for event, groups in wanted.items():
-        for group in groups:
-            doc = _add_group(doc, event, group)
-    expected = _added(before, wanted)
+    expected = _added(toml.parse(doc).data, wanted)
     try:
+        for event, groups in wanted.items():
+            for group in groups:
+                doc = _add_group(doc, event, group)
         found = toml.parse(doc).data
     except SettingsError:
         found = None

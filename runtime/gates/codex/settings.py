@@ -1,0 +1,26 @@
+"""What Codex's settings have to say for our gate. Pure: nothing is read or written.
+
+Seen with 0.171.0: hooks are commands; PermissionRequest blocks Codex's own prompt until it ends, and no word from it lets the
+prompt appear; a PreToolUse hook sees every call, and exit code 2 blocks it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interlock.runtime.gates.connect.hold_hook import HOLD_TIMEOUT_S, held_command
+from interlock.runtime.gates.service_hook import HOOK_TIMEOUT_S, command_for
+
+ROUTE = "codex"
+KNOWN_VERSIONS = ("0.171.0",)
+"""Versions this gate was run against."""
+TELLING = ("SessionStart", "PostToolUse", "Stop")
+
+
+def codex_hooks() -> dict[str, list[dict[str, Any]]]:
+    """Event -> groups, as they stand under `hooks` of `config.toml` or `hooks.json`."""
+    told = {"type": "command", "command": command_for(ROUTE, "open"), "timeout": HOOK_TIMEOUT_S}
+    strict = {"type": "command", "command": command_for(ROUTE, "closed"), "timeout": HOOK_TIMEOUT_S}
+    held = {"type": "command", "command": held_command(ROUTE, ""), "timeout": HOLD_TIMEOUT_S}
+    hooks = {"PreToolUse": strict, "PermissionRequest": held, **dict.fromkeys(TELLING, told)}
+    return {event: [{"hooks": [dict(hook)]}] for event, hook in hooks.items()}

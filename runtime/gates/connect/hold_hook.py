@@ -1,0 +1,85 @@
+"""The small shell program of hooks that are held while a person thinks, for agents that know command hooks alone.
+
+Promises: no Python is started while the service answers; a hook that gets no answer prints the words that its agent reads as
+"ask in your own prompt" (the last argument) and ends with 0, so that a service that is gone never lets a call pass.
+Does not promise: anything about an agent that ends the program itself, or lets it run out of time: `docs/gates.md`.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+from interlock.runtime.gates.service_config import ServiceConfig
+from interlock.runtime.gates.service_hook import program
+from interlock.runtime.journal.place import config_home, make_closed
+
+HOLD_S = 86_000
+"""Seconds that a hook waits for a person."""
+HOLD_TIMEOUT_S = 86_400
+"""The time-out to write into an agent's settings, in seconds: longer than the hook itself waits, for an agent may let a call
+pass whose hook has run out of time."""
+
+_PROGRAM = """\
+#!/bin/sh
+# Hands a hook of a coding agent to the gate service of Interlock and waits for the answer. Written by `interlock connect`.
+#   gate-hold.sh ROUTE PID-OF-THE-AGENT WORDS-WITHOUT-AN-ANSWER   < the hook's JSON
+umask 077
+# a session that `interlock codex` watches over its own connection is asked about there
+if [ -n "$INTERLOCK_ATTACHED" ]; then
+    printf '%s' "$3"
+    exit 0
+fi
+body=$(cat)
+post() {{
+    printf '%s' "$body" | curl -q -sS -f --noproxy '*' --max-time {hold} --unix-socket {socket} \\
+        -H 'Content-Type: application/json' -H "X-Interlock-Agent-Pid: $2" --data-binary @- "http://gate/$1"
+}}
+if answer=$(post "$1" "$2" 2>/dev/null); then
+    printf '%s\\n' "$answer"
+    exit 0
+fi
+(unset INTERLOCK_AGENT INTERLOCK_CALL; {start} gate serve --detach </dev/null >/dev/null 2>&1)
+if answer=$(post "$1" "$2" 2>/dev/null); then
+    printf '%s\\n' "$answer"
+    exit 0
+fi
+printf '%s' "$3"
+"""
+
+
+def hold_file() -> Path:
+    """Where the program lies."""
+    return config_home() / "gate-hold.sh"
+
+
+def hold_text(config: ServiceConfig) -> str:
+    """The program for this service."""
+    return _PROGRAM.format(hold=HOLD_S, socket=shlex.quote(config.socket), start=program())
+
+
+def install_hold(config: ServiceConfig) -> Path:
+    """Write the program, or leave it when it is as it should be. Raises OSError."""
+    place, text = hold_file(), hold_text(config)
+    make_closed(place.parent)
+    try:
+        if place.read_text() == text:
+            return place
+    except (OSError, UnicodeDecodeError):
+        pass
+    new = place.with_name(f"{place.name}.{os.getpid()}")
+    try:
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        os.replace(new, place)
+    finally:
+        new.unlink(missing_ok=True)
+    return place
+
+
+def held_command(route: str, without_answer: str) -> str:
+    """The command line for an agent's settings; without the program the agent gets the same words."""
+    words = shlex.quote(without_answer)
+    return f"sh {shlex.quote(os.fspath(hold_file()))} {route} $PPID {words} || printf %s {words}"

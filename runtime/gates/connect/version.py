@@ -1,0 +1,38 @@
+"""Which version of an agent is installed.
+
+Promises: the agent is started only with `--version`, with an end after `PATIENCE_S`; what cannot be told is "".
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+PATIENCE_S = 30.0
+_NUMBER = re.compile(r"\d+\.\d+\.\d+[0-9A-Za-z.+-]*")
+
+
+def installed_version(program: str) -> str:
+    """The version that `PROGRAM --version` tells, "" when there is no such program or it tells none."""
+    found = shutil.which(program)
+    if found is None:
+        return ""
+    try:
+        done = subprocess.run(
+            [found, "--version"], capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_S, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    number = _NUMBER.search(done.stdout.decode("utf-8", "replace"))
+    return number.group() if number else ""
+
+
+def named(title: str, version: str, known: tuple[str, ...]) -> str:
+    """A sentence about the version for a person, "" for one that this gate was run against."""
+    if version in known:
+        return ""
+    tried = ", ".join(known)
+    if not version:
+        return f"Which version of {title} is installed cannot be told; this gate was run against {tried}."
+    return f"{title} {version} is not a version that this gate was run against ({tried}). `interlock doctor` tries it."
