@@ -59,7 +59,8 @@ def _decide(call: Call, policy: Policy, world: World, grants: Sequence[Grant], n
 
 def _worst(reading: Reading, verdicts: Sequence[Verdict]) -> Verdict:
     """The strictest verdict of all parts; a text that is not understood asks whatever its parts say."""
-    worst = max(verdicts, key=lambda v: STRENGTH[v.effect], default=None)
+    # a managed ask stands first, because no answer that was given before may stand in for it
+    worst = max(verdicts, key=lambda v: (STRENGTH[v.effect], v.source == "managed"), default=None)
     if reading.shell is None:
         assert worst is not None
         return worst

@@ -8,6 +8,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
+from interlock.runtime.policy.guard import is_own_rule_file
+from interlock.runtime.policy.own_command import own_command
 from interlock.runtime.policy.path import NUL, PathFact, is_below
 from interlock.runtime.policy.rule import Verdict
 from interlock.runtime.policy.shell.model import SimpleCommand
@@ -37,11 +39,24 @@ def floor_verdict(subject: Subject) -> Verdict | None:
             return _deny("the path holds a NUL character, so it names no file", "path boundary", "nul-in-path")
         if fact.own:
             return _deny("Interlock's own files are out of an agent's reach", "path boundary", "own-files")
+        if fact.use == "write" and (is_own_rule_file(fact.resolved) or is_own_rule_file(fact.written)):
+            return _deny("a project's rules for Interlock are changed by a person alone", "path boundary", "own-rules")
     if subject.simple is None:
         return None
-    if any(fact.own for fact in subject.boundary):
+    if any(fact.own for fact in subject.boundary) or _names_own_place(subject, subject.simple):
         return _deny("Interlock's own files are out of an agent's reach", "path boundary", "own-files")
+    if why := own_command(subject.simple):
+        return _deny(f"{why}; only a person may, from a terminal of theirs", "built-in", "own-commands")
     return _of_command(subject, subject.simple)
+
+
+def _names_own_place(subject: Subject, simple: SimpleCommand) -> bool:
+    """Whether a folder of ours stands in a word, as in code or in an address: `python -c`, `socat UNIX-CONNECT:`."""
+    places = [place for place in subject.call.protected if len(place) > 8]
+    if not places:
+        return False
+    bodies = [redirect.target or "" for redirect in simple.redirects if redirect.operator in ("<<", "<<<")]
+    return any(place in word for word in (*simple.argv[1:], *bodies) for place in places)
 
 
 def _of_command(subject: Subject, simple: SimpleCommand) -> Verdict | None:

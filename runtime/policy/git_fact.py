@@ -1,16 +1,18 @@
 """What git would take for its repository, as a fact of a command.
 
 Promises: a repository outside the workspace, a checked-in one, and settings that start a program are told, because a
-command that only reads would run what they name. Pure.
+command that only reads would run what they name. The repository that holds the workspace is the workspace's own, but what
+a command names in it is told as a path. Pure.
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
+from dataclasses import replace
 
-from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.path import PathFact, path_fact
+from interlock.runtime.policy.call import Call, GitPlace, World
+from interlock.runtime.policy.path import PathFact, is_below, path_fact
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import SimpleCommand
 
@@ -31,11 +33,64 @@ def git_facts(
         return (), ()
     facts = tuple(path_fact(path, "read" if reads else "write", call, world) for path in place.folders)
     told = [fact for fact in facts if not fact.inside]
+    if reads and told and _holds_the_workspace(place, call, world):
+        told = []
+    if reads and not place.bare and len(place.folders) == 1:
+        told += _named(simple.argv[1:], folder, posixpath.dirname(place.folders[0]), call, world)
     against: list[str] = []
     if place.bare:
         against.append("the folder itself is a repository whose settings may have been checked in")
     against += [f"git's settings name a program: {setting}" for setting in place.programs[:3]]
     return tuple(told), tuple(against)
+
+
+def _holds_the_workspace(place: GitPlace, call: Call, world: World) -> bool:
+    """Whether the repository is that of a folder above the workspace, as for a session in a part of a project.
+
+    Not one of the home folder or above it: that would be the person's own files, which the workspace was to keep out.
+    """
+    git = place.folders[0]
+    top = posixpath.dirname(git)
+    if len(place.folders) != 1 or place.bare or posixpath.basename(git) != ".git" or is_below(call.home or "/", top):
+        return False
+    return any(is_below(world.resolve(root).path, top) for root in call.workspace)
+
+
+def _named(args: Sequence[str], folder: str, top: str, call: Call, world: World) -> list[PathFact]:
+    """The files that operands name: `HEAD:path`, what stands behind `--`, and words that are files here."""
+    found: list[PathFact] = []
+    behind = False
+    for word in args:
+        if word == "--":
+            behind = True
+            continue
+        if not behind and word.startswith("-"):
+            continue
+        revision, colon, path = word.partition(":")
+        if colon and revision and path and not behind:
+            place = folder if path.startswith(("./", "../")) else top
+            found.append(path_fact(posixpath.join(place, path), "read", call, world))
+        elif place := _pathspec(word, folder, top):
+            fact = path_fact(place, "read", call, world)
+            if behind or word.startswith(":") or fact.kind != "missing":
+                found.append(fact)
+    return [replace(fact, written=_shown(fact.written, folder)) for fact in found]
+
+
+def _pathspec(word: str, folder: str, top: str) -> str:
+    """The path in a pathspec, "" where it only leaves something out."""
+    if word.startswith(":("):
+        magic, _, rest = word[2:].partition(")")
+        return "" if "exclude" in magic else posixpath.join(top if "top" in magic else folder, rest)
+    if word.startswith(":"):
+        rest = word[1:].lstrip("/!^:")
+        marks = word[1 : len(word) - len(rest)]
+        return "" if set(marks) & set("!^") else posixpath.join(top if "/" in marks else folder, rest)
+    return posixpath.join(folder, word)
+
+
+def _shown(path: str, folder: str) -> str:
+    return path[len(folder) + 1 :] if path.startswith(folder + "/") else path
 
 
 def _folder(simple: SimpleCommand, call: Call) -> str | None:

@@ -47,10 +47,19 @@ AGENT_FILES = {
     "agents.md": "every agent that reads AGENTS.md",
     "agents.override.md": "every agent that reads AGENTS.md",
     "interlock.toml": "Interlock",
+    "interlock-policy.toml": "Interlock",
     ".interlock": "Interlock",
 }
 """Guarded component (lower case) -> the agent whose rules would change."""
-_AGENT_PAIRS = {(".config", "opencode"): "opencode", (".config", "zed"): "Zed", (".config", "interlock"): "Interlock"}
+_AGENT_PAIRS = {
+    (".config", "opencode"): "opencode",
+    (".config", "zed"): "Zed",
+    (".config", "interlock"): "Interlock",
+    ("application support", "interlock"): "Interlock",
+    ("state", "interlock"): "Interlock",
+}
+OWN_FILES = frozenset(("interlock.toml", "interlock-policy.toml", ".interlock"))
+"""Components (lower case) of a project's own rules and limits for Interlock."""
 _SHELL_FILES = names(
     ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin "
     ".zlogout .kshrc .cshrc .tcshrc .login .inputrc .envrc .xprofile .xinitrc .xsession .pam_environment "
@@ -88,6 +97,11 @@ _CI = (
     (".forgejo", "workflows"), (".gitea", "workflows"), (".teamcity",), ("cloudbuild.yaml",), (".cirrus.yml",),
 )  # fmt: skip
 _CI_NAMES = frozenset(run[0] for run in _CI)
+
+
+def is_own_rule_file(path: str) -> bool:
+    """Whether this path holds a project's rules for Interlock: what the agent itself is bound by."""
+    return any(part in OWN_FILES for part in path.lower().split("/"))
 
 
 @lru_cache(maxsize=4_096)

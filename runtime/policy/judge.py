@@ -23,10 +23,12 @@ def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime |
     if (verdict := floor_verdict(subject)) is not None:
         return verdict
     standing = [index.about(subject) for index in indexes]
-    for layer, rule in (*_each(standing, "denies"), *_each(standing, "asks")):
+    asks = sorted(_each(standing, "asks"), key=lambda pair: pair[0].name != "managed")
+    for layer, rule in (*_each(standing, "denies"), *asks):
         if not rule.is_over(now) and rule.matches(subject):
             return _of_rule(layer, rule, rule.reason or f"{rule.effect} by rule {rule.id}")
-    for layer, rule in _each(standing, "guards") if subject.wide_paths else ():
+    guards = sorted(_each(standing, "guards"), key=lambda pair: pair[0].name != "managed")
+    for layer, rule in guards if subject.wide_paths else ():
         if not rule.is_over(now) and rule.may_catch_below(subject):
             why = f"it takes a whole folder, and rule {rule.id} speaks of files that may be in it"
             return Verdict("ask", why, layer.name, rule.id)
