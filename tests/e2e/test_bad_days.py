@@ -199,7 +199,7 @@ def test_the_list_shows_the_other_sessions_and_fails(
     assert call(interlock, house, "glob", {"pattern": "*"}).code == 0
     (other,) = set(house.ids()) - {session}
     spoil(house.sessions / session / "events.jsonl")
-    said = interlock("sessions").fails("1 of 2 journals", session)
+    said = interlock("sessions").fails("1 of 2 logs", session)
     assert other in said.out
 
 
