@@ -32,6 +32,7 @@ _COMMANDS = (
     "acp",
     "connect",
     "disconnect",
+    "codex",
 )
 """Every name is a module `<name>_command` beside this file with `register(app)`."""
 
