@@ -11,13 +11,13 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from interlock.runtime.events.moment import micros
 from interlock.runtime.journal.codec import decode_line
 from interlock.runtime.journal.envelope import brief
 from interlock.runtime.journal.tail import CHUNK, Line, read_line_at
 from interlock.runtime.sources.follower import SessionFollower
+from interlock.runtime.state.grants import GrantFold
 from interlock.runtime.state.session import SessionState
 from interlock.runtime.state.timeline import Row, Timeline
 from interlock.tui.model.board import SessionRow, row_of_state
@@ -29,22 +29,10 @@ STEP_BYTES = 1024 * 1024
 """Read in one go; between two the loop draws."""
 SEARCHED_LINES = 20_000
 """Lines behind the first of a call in which the others of it are looked for."""
+_ENDS_GRANTS = (b'"message.user"', b'"answer.final"', b'"session.ended"')
+"""Marks of lines that may end a standing permission."""
 LARGE_LINE = 256 * 1024
 """Bytes of a line that is too long to be decoded while a list is drawn."""
-
-
-@dataclass(slots=True)
-class StandingGrant:
-    """A standing permission as its journal tells it."""
-
-    id: str
-    session: str
-    tool: str
-    scope: str
-    matches: dict[str, Any]
-    made_at: int
-    expires_at: int = 0
-    revoked: bool = False
 
 
 @dataclass(slots=True)
@@ -74,7 +62,7 @@ class Feed:
         self.size = 0
         self.version = 0
         """Grows with every change."""
-        self.grants: dict[str, StandingGrant] = {}
+        self.grants = GrantFold()
         self.tally = Tally()
         self.users = 0
         """Screens that show it."""
@@ -165,6 +153,8 @@ class Feed:
 
     def _glance(self, line: Line) -> None:
         """Answers and grants, which few lines carry: for `before` and for the list of grants."""
+        if self.grants.made and any(sign in line.raw for sign in _ENDS_GRANTS):
+            self.grants.add(decode_line(line.raw))
         if b'"grant.' not in line.raw and b'"tool.permission' not in line.raw:
             return
         event = brief(line.raw)
@@ -176,16 +166,7 @@ class Feed:
             tool = self._tools.pop(event.ask_id, "?")
             (self.tally.allowed if event.answer == "allow" else self.tally.denied)[tool] += 1
         elif event.type in ("grant.made", "grant.revoked"):
-            self._grant(decode_line(line.raw))
-
-    def _grant(self, event: Any) -> None:
-        if getattr(event, "type", "") == "grant.made" and hasattr(event, "grant_id"):
-            expires = micros(event.expires_at) if event.expires_at else 0
-            self.grants[event.grant_id] = StandingGrant(
-                event.grant_id, self.id, event.tool, event.scope, event.matches, micros(event.ts), expires
-            )
-        elif getattr(event, "grant_id", None) in self.grants:
-            self.grants[event.grant_id].revoked = True
+            self.grants.add(decode_line(line.raw))
 
     def raw(self, offset: int, generation: int) -> bytes | None:
         """A line as it stands in the file; None where it is no longer there."""
@@ -223,7 +204,7 @@ class Feed:
     @property
     def folder(self) -> Path:
         """The session's folder."""
-        return self.follower.folder
+        return self.follower.artifacts_home
 
     def record(self, row: Row) -> CallRecord:
         """Every line of one row, decoded. For a thread: lines can be long."""
@@ -262,6 +243,13 @@ class Feed:
             return inside(self.folder, relative).read_bytes().decode("utf-8", "surrogateescape")
         except (OSError, ArtifactError):
             return ""
+
+    def attach(self, gate: Path) -> None:
+        """Of a foreign session: tell what this gate's journal records too."""
+        from interlock.runtime.sources.foreign.follower import ForeignFollower
+
+        if isinstance(self.follower, ForeignFollower):
+            self.follower.attach(gate)
 
     def close(self) -> None:
         """Give the files back."""

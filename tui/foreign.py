@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,12 +63,12 @@ class ForeignSessions:
             found[session_id] = row_of_log(seen) if seen is not None else None
         return found
 
-    def follower(self, session_id: str, gate: Path | None) -> SessionFollower | None:
+    def follower(self, session_id: str, gates: Sequence[Path]) -> SessionFollower | None:
         """A follower of one session, None where it is not there or cannot be read."""
         if self._source is None:
             return None
         try:
-            return self._source.session(session_id, gate)
+            return self._source.session(session_id, gates)
         except (KeyError, OSError) as error:
             self.problems = (*self.problems, f"{session_id} cannot be followed: {error}")
             return None

@@ -13,17 +13,22 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.board import SessionRow, row_of_summary
+from interlock.tui.model.undo import Note
 
 if TYPE_CHECKING:
     from interlock.runtime.library.catalog import SessionSummary
     from interlock.runtime.sources.native import NativeSource
-    from interlock.tui.feed import Feed, StandingGrant
+    from interlock.runtime.state.grants import StandingGrant
+    from interlock.tui.feed import Feed
     from interlock.tui.foreign import ForeignSessions
     from interlock.tui.hosts import Hosts
+    from interlock.tui.model.allow_for import Preview
+    from interlock.tui.model.given import Given
+    from interlock.tui.model.undo import Undo
 
 FRAME_SECONDS = 1 / 30
 """Shortest time between two signals."""
@@ -59,6 +64,10 @@ class Store:
         self._last_signal = 0.0
         self.version = 0
         """Grows with every change."""
+        self.kept_rules: tuple[tuple[str, str], ...] = ()
+        """(id, text) of the rules in the user's policy file that came from answers, as they were read last."""
+        self.kept_fault = ""
+        """Why they could not be read."""
 
     # --- life
 
@@ -129,7 +138,10 @@ class Store:
         self._changed()
 
     def _summarised(self, summary: SessionSummary) -> None:
-        self._summaries[summary.id] = row_of_summary(summary)
+        row = self._summaries[summary.id] = row_of_summary(summary)
+        if (answered := self._feeds.get(row.foreign)) is not None:
+            answered.attach(summary.path)
+            self._spawn(self._advance(answered), counts=True)
         if summary.writer_alive and summary.id not in self._feeds:
             self._spawn(self._advance(self._feed(summary.id)), counts=True)
         elif summary.waiting and not summary.writer_alive and summary.id not in self._recovered:
@@ -158,6 +170,9 @@ class Store:
                 feed = self._feeds.get(session_id)
                 work = self._advance(feed) if feed is not None else self._resummarise(session_id)
                 self._spawn(work, counts=True)
+                gate = self._summaries.get(session_id)
+                if gate is not None and (answered := self._feeds.get(gate.foreign)) is not None:
+                    self._spawn(self._advance(answered), counts=True)
 
     async def _resummarise(self, session_id: str) -> None:
         from interlock.runtime.library.catalog import summarise
@@ -185,10 +200,11 @@ class Store:
         if feed is not None:
             self._spawn(self._advance(feed), counts=True)
 
-    def _gate_of(self, session_id: str) -> str | None:
-        """The session of ours in which a gate answers for this session of another agent."""
-        rows = [row for row in self._summaries.values() if row.foreign == session_id]
-        return max(rows, key=lambda row: row.last_at).id if rows else None
+    def _gates_of(self, session_id: str) -> list[Path]:
+        """The journals in which gates answered for this session of another agent, the oldest first."""
+        assert self._home is not None
+        rows = sorted((r for r in self._summaries.values() if r.foreign == session_id), key=lambda r: r.last_at)
+        return [self._home / row.id / "events.jsonl" for row in rows]
 
     def _told_as(self, session_id: str) -> str:
         """The id under which a session is shown: a gate's journal is shown as the session that it answers for."""
@@ -226,8 +242,7 @@ class Store:
 
         assert self._home is not None
         if self._foreign is not None and session_id in self._foreign.rows:
-            gate = self._gate_of(session_id)
-            follower = self._foreign.follower(session_id, self._home / gate / "events.jsonl" if gate else None)
+            follower = self._foreign.follower(session_id, self._gates_of(session_id))
             if follower is not None:
                 return Feed(follower)
         if self._source is not None:
@@ -307,8 +322,7 @@ class Store:
     def grants(self) -> list[StandingGrant]:
         """Standing permissions of sessions that are alive."""
         now = self.now()
-        found = [g for feed in self._feeds.values() if feed.alive for g in feed.grants.values()]
-        return [g for g in found if not g.revoked and (not g.expires_at or g.expires_at > now)]
+        return [g for feed in self._feeds.values() if feed.alive for g in feed.grants.standing(now)]
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -333,12 +347,70 @@ class Store:
             if not feed.alive and not feed.users and feed.complete:
                 self._release(feed)
 
-    def answer(
-        self, ask: Ask, answer: Literal["allow", "deny"], *, scope: str = "once", message: str | None = None
-    ) -> None:
-        """Send an answer for exactly this card. What becomes of it is told by the host."""
+    def answer(self, *given: Given) -> None:
+        """Send an answer for exactly what was shown; several are answered together. What becomes of it the host tells."""
+        if self._hosts is not None and len(given) == 1:
+            self._hosts.answer(given[0])
+        elif self._hosts is not None:
+            self._hosts.answer_together(given)
+
+    def preview(self, ask_id: str, digest: str, rule: str = "") -> Preview | None:
+        """What a suggestion, or a rule made of it, would have covered, as far as it is known."""
+        return self._hosts.preview(ask_id, digest, rule) if self._hosts is not None else None
+
+    @property
+    def undoable(self) -> Undo | None:
+        """The standing permission that can be taken back at this moment."""
+        return self._hosts.undoable if self._hosts is not None else None
+
+    def undo(self) -> bool:
+        """Take it back. False: there is none, or its time is over."""
+        return self._hosts is not None and self._hosts.undo_last()
+
+    def take_notes(self) -> list[Note]:
+        """What is to be told to the person, each once."""
+        if self._hosts is None or not self._hosts.notes:
+            return []
+        notes, self._hosts.notes = self._hosts.notes, []
+        return notes
+
+    def revoke(self, session: str, grant_id: str, covers: str) -> None:
+        """End a standing permission. What comes of it is told in a note."""
         if self._hosts is not None:
-            self._hosts.answer(ask.id, ask.digest, answer, scope, message)
+            self._hosts.revoke(session, grant_id, covers)
+
+    def look_at_kept_rules(self) -> None:
+        """Read anew which rules of answers stand in the user's policy file."""
+        self._spawn(self._read_kept(), counts=True)
+
+    async def _read_kept(self) -> None:
+        from interlock.runtime.tools.kept_rule import KeptRuleError, kept_rules
+
+        try:
+            rules = await asyncio.to_thread(kept_rules)
+            self.kept_rules, self.kept_fault = tuple((rule.id, rule.text) for rule in rules), ""
+        except KeptRuleError as error:
+            self.kept_rules, self.kept_fault = (), str(error)
+        self._changed()
+
+    def drop_kept_rule(self, rule_id: str) -> None:
+        """Take a rule of an earlier session out of the user's policy file. What comes of it is told in a note."""
+        self._spawn(self._drop_kept(rule_id), counts=True)
+
+    async def _drop_kept(self, rule_id: str) -> None:
+        from interlock.runtime.tools.kept_rule import KeptRuleError, drop_rule
+
+        try:
+            gone = await asyncio.to_thread(drop_rule, rule_id)
+            note = Note(
+                f"revoked: the rule {rule_id} is out of your policy file; it counts for sessions that begin now"
+            )
+            note = note if gone else Note(f"the rule {rule_id} was in your policy file no more")
+        except KeptRuleError as error:
+            note = Note(f"not revoked: {error}", "error")
+        if self._hosts is not None:
+            self._hosts.notes.append(note)
+        await self._read_kept()
 
     def shown(self, ask_id: str) -> None:
         """Tell the host of an ask that a screen has drawn it."""

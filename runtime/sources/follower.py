@@ -60,6 +60,8 @@ class SessionFollower:
         self.path = folder / "events.jsonl"
         self.log = self.path
         """What a person would call its log; of a foreign session the agent's own."""
+        self.artifacts_home = folder
+        """The folder below which the artifacts of its events stand."""
         self.read_bytes = 0
         """How far the log was read."""
         self.columns = EventColumns()

@@ -11,6 +11,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from interlock.runtime.journal.codec import decode_line
@@ -32,9 +33,9 @@ class ForeignFollower(SessionFollower):
     """Follows one log of an agent's. Not safe for use by two threads at once."""
 
     def __init__(
-        self, ref: LogRef, home: AgentHome | None = None, *, gate: Path | None = None, prices: Prices | None = None
+        self, ref: LogRef, home: AgentHome | None = None, *, gates: Sequence[Path] = (), prices: Prices | None = None
     ) -> None:
-        """`gate`: the journal of the gate that answered for this session. Raises OSError, UnknownFormat."""
+        """`gates`: the journals of the gates that answered for this session. Raises OSError."""
         folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=spool_home()))
         super().__init__(folder)
         self.id = ref.id
@@ -48,8 +49,15 @@ class ForeignFollower(SessionFollower):
         self._translation = Translation(
             ref.path, log_format, framing or log_format.framing[0], session=ref.id, part=ref.part, prices=prices
         )
-        self._gate = GateRecord(gate, ref.id) if gate is not None else None
+        self._gate = GateRecord()
+        for gate in gates:
+            self.attach(gate)
         self._spool = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+    def attach(self, gate: Path) -> None:
+        """Tell what this gate's journal records too, now and as it grows."""
+        self._gate.attach(gate)
+        self.artifacts_home = gate.parent
 
     @property
     def translation(self) -> Translation:
@@ -62,10 +70,8 @@ class ForeignFollower(SessionFollower):
         lines: list[bytes] = []
         for event in translation.events(limit_bytes):
             lines += translation.encode(event)
-            if self._gate is not None:
-                lines += [line for e in self._gate.around(event) for line in translation.encode(e)]
-        if self._gate is not None:
-            lines += [line for e in self._gate.late() for line in translation.encode(e)]
+            lines += [line for e in self._gate.around(event) for line in translation.encode(e)]
+        lines += [line for e in self._gate.late() for line in translation.encode(e)]
         if lines:
             _write(self._spool, b"".join(lines))
         batch = super().poll(1 << 62)
@@ -105,6 +111,7 @@ class ForeignFollower(SessionFollower):
         """Give the files back; the spool goes away."""
         super().close()
         self._translation.close()
+        self._gate.close()
         if self._spool >= 0:
             os.close(self._spool)
             self._spool = -1

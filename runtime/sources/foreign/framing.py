@@ -16,6 +16,7 @@ from interlock.runtime.journal.tail import Line
 from interlock.runtime.sources.foreign.record import DamagedRecord, ForeignRecord, Framed
 
 _HEAD = 200
+_SPACE = re.compile(r"\s*")
 _START = re.compile(r'\{\s*"')
 _DECODER = json.JSONDecoder()
 _TRIES = 200
@@ -101,7 +102,8 @@ def frame_document(data: bytes) -> Iterator[Framed]:
     shift = len(data) - len(data.removeprefix(b"\xef\xbb\xbf"))
     at, place = 0, shift
     while True:
-        start = at + len(text[at:]) - len(text[at:].lstrip())
+        gap = _SPACE.match(text, at)
+        start = gap.end() if gap else at
         place += len(text[at:start].encode())
         if start >= len(text):
             return

@@ -1,8 +1,8 @@
-"""What a gate recorded of a foreign session, put among the events of its transcript.
+"""What gates recorded of a foreign session, put among the events of its transcript.
 
 Promises: an event of the gate stands behind the call that it is about, which is found by the agent's call id, or by
 tool and input where the agent gives its gate none; an event whose call is not in the transcript (yet) waits for it and
-is never put at another call. Open asks are told at once, so that a session that waits is seen to wait.
+is never put at another call.
 """
 
 from __future__ import annotations
@@ -39,18 +39,29 @@ class _GateCall:
     """Events that were not told yet."""
     intent: str | None = None
     """The intent of the transcript that it is."""
+    is_over: bool = False
+    """The gate has nothing more to say of it."""
 
 
 class GateRecord:
-    """Reads the journal of a gate as it grows."""
+    """Reads the journals of the gates that answered for one session, as they grow."""
 
-    def __init__(self, journal: Path, session: str) -> None:
-        self._reader = TailReader(journal)
-        self._session = session
-        self._calls: dict[str, _GateCall] = {}
-        """Intent id of the gate's journal -> call."""
+    def __init__(self) -> None:
+        self._readers: dict[Path, TailReader] = {}
+        self._calls: dict[tuple[Path, str], _GateCall] = {}
+        """(journal of a gate, intent id in it) -> call that something is left to be told of."""
         self._intents: dict[str, ToolIntent] = {}
         """Intent id of the transcript -> intent, of calls that no call of the gate was found for."""
+
+    def attach(self, journal: Path) -> None:
+        """Read this journal too; the second time nothing."""
+        if journal not in self._readers:
+            self._readers[journal] = TailReader(journal)
+
+    def close(self) -> None:
+        """Give the files back."""
+        for reader in self._readers.values():
+            reader.close()
 
     def around(self, event: AnyEvent) -> Iterator[AnyEvent]:
         """Events to be told behind one of the transcript's."""
@@ -67,24 +78,29 @@ class GateRecord:
         yield from self._told()
 
     def _read(self) -> None:
-        more = True
-        while more:
-            try:
-                batch = self._reader.read(limit_bytes=4 * 1024 * 1024)
-            except OSError:
-                return
-            for line in batch.lines:
-                self._take(decode_line(line.raw))
-            more = batch.more
+        for journal, reader in self._readers.items():
+            more = True
+            while more:
+                try:
+                    batch = reader.read(limit_bytes=4 * 1024 * 1024)
+                except OSError:
+                    break
+                for line in batch.lines:
+                    self._take(journal, decode_line(line.raw))
+                more = batch.more
 
-    def _take(self, event: object) -> None:
+    def _take(self, journal: Path, event: object) -> None:
         if isinstance(event, ToolIntent):
-            self._calls[event.intent_id] = _GateCall(event.call_id, event.tool, event.raw_input)
-        elif isinstance(event, _STEPS) and event.intent_id in self._calls:
-            self._calls[event.intent_id].steps.append(event)
+            self._calls[journal, event.intent_id] = _GateCall(event.call_id, event.tool, event.raw_input)
+        elif isinstance(event, _STEPS) and (call := self._calls.get((journal, event.intent_id))):
+            call.steps.append(event)
+        elif isinstance(event, ToolObservation) and (call := self._calls.get((journal, event.intent_id))):
+            call.is_over = True
 
     def _told(self) -> Iterator[AnyEvent]:
-        for call in list(self._calls.values()):
+        for key, call in list(self._calls.items()):
+            if call.is_over and not call.steps:
+                del self._calls[key]
             if not call.steps:
                 continue
             if call.intent is None:

@@ -28,6 +28,7 @@ from interlock.runtime.events.session import Agent, Foreign, SandboxState, Sessi
 from interlock.runtime.events.tool import (
     InvocationCompleted,
     Metrics,
+    Phase,
     SideEffect,
     ToolIntent,
     ToolObservation,
@@ -81,6 +82,8 @@ class Result:
     """One line; made from the text where it is empty."""
     code: str | None = None
     """Instead of the usual one of the outcome: `exit_nonzero`, `policy_denied`, …"""
+    phase: Phase | None = None
+    """Where it ended, where that is not the usual one of the outcome."""
     exit_code: int | None = None
     duration_ms: int | None = None
     omitted_bytes: int = 0
@@ -288,7 +291,7 @@ class Narrator:
             intent_id=call.intent_id,
             invocation_id=call.invocation_id,
             ok=result.outcome == "ok",
-            phase=phase,  # pyright: ignore[reportArgumentType] - from the table above
+            phase=result.phase or phase,  # pyright: ignore[reportArgumentType] - from the table above
             code=result.code or code,
             title=call.tool,
             summary=summary,

@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import zipfile
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from interlock.runtime.journal.tail import Line
@@ -91,9 +92,17 @@ def _samples(path: Path, head: bytes, whole: bool) -> list[Sample]:
     lines = _first_lines(head, whole)
     if any(isinstance(value, dict) for value in lines):
         found.append(Sample(tuple(lines), "lines", head[:65536]))
-    if b"\n" in head.strip() or len(lines) <= 1:
+    if len(lines) <= 1 or (b"\n" in head.strip() and not _one_a_line(head)):
         found.append(Sample(tuple(_first_documents(path, head, whole)), "document", head[:65536]))
     return found
+
+
+def _one_a_line(head: bytes) -> bool:
+    """Whether the first two lines are an object each: then it is no document, however long it is."""
+    first = [line for line in head.split(b"\n", 3)[:2] if line.strip()]
+    found = [list(frame_line(Line(0, raw, len(raw)))) for raw in first]
+    whole = [f[0] for f in found if len(f) == 1 and isinstance(f[0], ForeignRecord) and not f[0].glued]
+    return len(whole) == 2 and all(isinstance(r.value, dict) for r in whole)
 
 
 def _first_lines(head: bytes, whole: bool) -> list[object]:
@@ -111,7 +120,7 @@ def _first_documents(path: Path, head: bytes, whole: bool) -> list[object]:
     if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         return []
     data = head if whole else path.read_bytes()
-    return [r.value for r in frame_document(data) if isinstance(r, ForeignRecord)][:50]
+    return list(islice((r.value for r in frame_document(data) if isinstance(r, ForeignRecord)), 50))
 
 
 def _looks(samples: list[Sample], head: bytes) -> str:

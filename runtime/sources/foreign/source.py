@@ -93,12 +93,12 @@ class ForeignSource:
         known = self._refs.get(session_id)
         return known[0] if known else None
 
-    def session(self, session_id: str, gate: Path | None = None) -> ForeignFollower:
+    def session(self, session_id: str, gates: Sequence[Path] = ()) -> ForeignFollower:
         """Follow one; its size is looked at often from now on. Raises KeyError for an unknown id, OSError."""
         if session_id not in self._refs:
             raise KeyError(f"there is no session {session_id}")
         home, ref = self._refs[session_id]
-        follower = ForeignFollower(ref, home, gate=gate, prices=self._prices)
+        follower = ForeignFollower(ref, home, gates=gates, prices=self._prices)
         self._watcher.follow(session_id, ref.path)
         return follower
 
