@@ -1,0 +1,43 @@
+"""What a rollout looks like, found from its records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interlock.runtime.sources.codex.adapter import CodexAdapter
+from interlock.runtime.sources.codex.names import AGENT, ENVELOPES, ITEMS, KIND
+from interlock.runtime.sources.foreign.adapter import Format, Sample
+
+
+def _claims(sample: Sample) -> int:
+    """How sure it is that these records are Codex's."""
+    records = [record for record in sample.records if isinstance(record, dict)]
+    if any(_is_envelope(record) for record in records[:20]):
+        # a file of one record a line can be read as documents too; as lines it can be followed
+        return 95 if sample.framing == "lines" else 90
+    if records and _is_bare_head(records[0]) and all(_is_bare(record) for record in records[1:20]):
+        return 70 if len(records) > 1 else 30
+    return 0
+
+
+def _is_envelope(record: dict[str, Any]) -> bool:
+    kind, payload = record.get("type"), record.get("payload")
+    if not isinstance(kind, str) or kind not in ENVELOPES or not isinstance(payload, dict):
+        return False
+    return "timestamp" in record
+
+
+def _is_bare_head(record: dict[str, Any]) -> bool:
+    return (
+        "type" not in record
+        and "id" in record
+        and "timestamp" in record
+        and bool({"instructions", "git"} & set(record))
+    )
+
+
+def _is_bare(record: dict[str, Any]) -> bool:
+    return "record_type" in record or record.get("type") in ITEMS
+
+
+FORMAT = Format(kind=KIND, agent=AGENT, framing=("lines", "document"), claims=_claims, adapter=CodexAdapter)
