@@ -43,7 +43,9 @@ async def permit(setting: Setting, call: Call, *, supersedes: str | None = None,
     asked = policy_call(setting, call)
     offers = _offers(setting, asked, decision)
     event = _ask(setting, call, decision, offers, supersedes, why_again)
-    outcome = await _answered(setting, call, event, AskTerms(setting, asked, offers, event.ask_id or ""))
+    outcome = await _answered(
+        setting, call, event, AskTerms(setting, asked, offers, event.ask_id or "", call.intent_id)
+    )
     if not outcome.allowed:
         raise refused(outcome)
     call.ask_id, call.grant_id = event.ask_id, outcome.grant_id

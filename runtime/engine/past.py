@@ -49,7 +49,7 @@ class Past:
 
 
 def past_calls(home: Path, tool: str, *, but: str = "", most_bytes: int = MOST_BYTES, most: int = MOST_CALLS) -> Past:
-    """Calls of one tool. `but`: an intent of the newest kind that is asked about right now, as `session/intent`."""
+    """Calls of one tool. `but`: an intent that does not count as past, as `session/intent`."""
     found, room = Past(), most_bytes
     for number, path in enumerate(_newest_first(home)):
         if number >= MOST_JOURNALS or room <= 0 or len(found.calls) >= most:

@@ -68,17 +68,20 @@ def trial_of(offer: Offer, layer: Layer | None) -> Trial:
     return Trial(Grant("preview", one.tool, one.field, one.value, one.cwd), None, one.value)
 
 
-async def preview_of(setting: Setting, call: Call, trial: Trial) -> PreviewReply:
-    """Look through the past. The reply's `ask_id` and `suggestion` are the caller's to fill in."""
+async def preview_of(setting: Setting, call: Call, trial: Trial, *, but: str) -> PreviewReply:
+    """Look through the past. `but`: the intent that is asked about now, as `session/intent`, which is not of the past.
+
+    The reply's `ask_id` and `suggestion` are the caller's to fill in.
+    """
     judge = _Judge(
         setting.grants.over(setting.policy), setting.world, tuple(setting.grants.standing()), setting.journal.now()
     )
     async with setting.previewing:
-        return await asyncio.to_thread(_preview, judge, call, trial)
+        return await asyncio.to_thread(_preview, judge, call, trial, but)
 
 
-def _preview(judge: _Judge, call: Call, trial: Trial) -> PreviewReply:
-    past = past_calls(sessions_home(), call.tool)
+def _preview(judge: _Judge, call: Call, trial: Trial, but: str) -> PreviewReply:
+    past = past_calls(sessions_home(), call.tool, but=but)
     covered: list[PastCall] = []
     left: list[PastCall] = []
     permitted = judge.with_trial(trial)

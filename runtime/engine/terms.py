@@ -30,6 +30,7 @@ class AskTerms:
     call: Call
     offers: tuple[Offer, ...]
     ask_id: str
+    intent_id: str
 
     def objection(self, answer: AskAnswer) -> str | None:
         """Why the edited rule of an answer cannot be taken."""
@@ -60,7 +61,8 @@ class AskTerms:
                 layer = self._edited(rule, offer)
             except RuleRefused as refused:
                 raise Fault(ErrorName.RULE_REFUSED, str(refused), askId=self.ask_id) from None
-        seen = await preview_of(self.setting, self.call, trial_of(offer, layer))
+        asked = f"{self.setting.journal.session}/{self.intent_id}"
+        seen = await preview_of(self.setting, self.call, trial_of(offer, layer), but=asked)
         return seen.model_copy(update={"ask_id": self.ask_id, "suggestion": digest})
 
     def _offer(self, digest: str | None) -> Offer | None:
