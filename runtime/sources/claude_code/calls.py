@@ -1,0 +1,143 @@
+"""The calls of a transcript: asked for, decided, ended, and the agents that some of them start.
+
+Promises: a result is matched by the call's id, or where an early record has none by the message that asked for it; a
+sub-agent is told once a call. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from interlock.runtime.events.permission import Approver
+from interlock.runtime.events.union import AnyEvent
+from interlock.runtime.sources.claude_code.background import Background
+from interlock.runtime.sources.claude_code.outcome import Verdict, judge
+from interlock.runtime.sources.claude_code.result import Kept, duration, kept_of
+from interlock.runtime.sources.claude_code.vocabulary import SPAWNING
+from interlock.runtime.sources.foreign import shape
+from interlock.runtime.sources.foreign.narrator import Narrator, Result
+
+_HOOK = Approver(kind="rule", client="hook")
+
+
+class Calls:
+    """The calls of one session."""
+
+    def __init__(self, say: Narrator, background: Background) -> None:
+        self._say = say
+        self._background = background
+        self._spawned: dict[str, bool] = {}
+        """Call id -> whether its agent's id is known."""
+        self.interrupted = False
+        """A call was interrupted, and the notice of the same interrupt has not come yet."""
+
+    def asked(self, value: dict[str, Any], block: dict[str, Any], place: int, message_id: str) -> Iterator[AnyEvent]:
+        """The model asks for a tool in block `place` of a record."""
+        by = shape.text(value.get("uuid")) or str(self._say.origin.offset)
+        call_id = shape.name_of(block.get("id")) or f"{by}#{place}"
+        tool, given = shape.name_of(block.get("name")), block.get("input")
+        yield from self._say.intent(call_id, tool, given, request_id=message_id)
+        call = self._say.calls.get(call_id)
+        if call is not None:
+            call.notes.setdefault("by", by)
+
+    def bare(self, kind: str, value: dict[str, Any], words: str) -> Iterator[AnyEvent]:
+        """A call or a result that is a record of its own, without an id: the drift fixtures of version 1.9 alone."""
+        uuid, tool = shape.text(value.get("uuid")), shape.name_of(value.get("name"))
+        if kind == "tool_use":
+            yield from self._say.intent(f"bare {uuid or self._say.origin.offset}", tool, value.get("input"))
+            return
+        open_ones = [i for i, call in self._say.calls.items() if i.startswith("bare ") and call.tool == (tool or "?")]
+        call_id = open_ones[-1] if open_ones else f"bare {uuid or self._say.origin.offset}"
+        failed = value.get("is_error") is True
+        yield from self._say.result(call_id, Result("failed" if failed else "ok", text=words))
+
+    def result(
+        self, value: dict[str, Any], block: dict[str, Any], words: str, structured: Any, failed: bool | None = None
+    ) -> Iterator[AnyEvent]:
+        """A call has ended. `words`: what the model was given back; `structured`: what the client kept beside it."""
+        call_id = self._call_of(value, block)
+        call = self._say.calls.get(call_id)
+        failed = block.get("is_error") is True if failed is None else failed
+        hook_denied = call is not None and call.notes.get("hook") == "deny"
+        verdict = judge(value, words, failed=failed, structured=structured, hook_denied=hook_denied)
+        self.interrupted |= verdict.outcome == "interrupted"
+        if verdict.denied_by is not None and call is not None and "answered" not in call.notes:
+            yield from self._say.answered(call_id, "deny", verdict.denied_by, verdict.said)
+        self._background.note(self._say, call_id, structured)
+        tool, given = (call.tool, call.input) if call is not None else ("?", None)
+        yield from self._say.result(call_id, _made(verdict, words, structured, block))
+        if call is not None and verdict.outcome != "denied":
+            yield from self._agent(call_id, tool, given, structured, verdict)
+
+    def _call_of(self, value: dict[str, Any], block: dict[str, Any]) -> str:
+        call_id = shape.name_of(block.get("tool_use_id"))
+        if call_id:
+            return call_id
+        by = shape.text(value.get("sourceToolAssistantUUID")) or shape.text(value.get("parentUuid"))
+        for known, call in self._say.calls.items():
+            if by and call.notes.get("by") == by:
+                return known
+        return f"result {shape.text(value.get('uuid'))} at {self._say.origin.offset}"
+
+    def _agent(self, call_id: str, tool: str, given: Any, structured: Any, verdict: Verdict) -> Iterator[AnyEvent]:
+        child = shape.text(shape.at(structured, "agentId"))
+        status = shape.text(shape.at(structured, "status"))
+        starts = tool in SPAWNING or (child and status in ("async_launched", "forked"))
+        if starts and (child or verdict.outcome != "failed"):
+            log = shape.some_text(shape.at(structured, "outputFile"))
+            yield from self.spawned(call_id, child, given=given, log=log, kind=shape.at(structured, "agentType"))
+
+    def spawned(
+        self, call_id: str, child: str, *, given: Any = None, log: str | None = None, kind: Any = None
+    ) -> Iterator[AnyEvent]:
+        """The call has started an agent; told once, and once more when the agent's id becomes known."""
+        call = self._say.calls.get(call_id)
+        given = call.input if call is not None else given
+        told = self._spawned.get(call_id)
+        if self._say.intent_of(call_id) is None or told or (told is False and not child):
+            return
+        self._spawned[call_id] = bool(child)
+        agent_type = shape.some_text(shape.at(given, "subagent_type")) or shape.some_text(kind)
+        description = shape.some_text(shape.at(given, "description"))
+        yield self._say.spawned(call_id, child, agent_type=agent_type, description=description, log=log)
+
+    def decided(self, call_id: str, decision: str) -> Iterator[AnyEvent]:
+        """A hook has decided on a call."""
+        call = self._say.calls.get(call_id)
+        if call is None or decision not in ("allow", "deny"):
+            return
+        call.notes |= {"hook": decision, "answered": True}
+        yield from self._say.answered(call_id, "allow" if decision == "allow" else "deny", _HOOK)
+
+    def left_open(self) -> Iterator[AnyEvent]:
+        """The agents of calls that have no result at the end of the log."""
+        for call_id, call in list(self._say.calls.items()):
+            if call.tool in SPAWNING and call_id not in self._spawned:
+                yield from self.spawned(call_id, "")
+
+
+def _made(verdict: Verdict, words: str, structured: Any, block: dict[str, Any]) -> Result:
+    ran = verdict.outcome in ("ok", "failed", "interrupted", "timeout")
+    kept = kept_of(structured, words) if ran else Kept(duration_ms=duration(structured))
+    changed = verdict.outcome == "ok"
+    return Result(
+        verdict.outcome,
+        text=words,
+        code=verdict.code,
+        phase=verdict.phase,
+        exit_code=verdict.exit_code,
+        duration_ms=kept.duration_ms,
+        omitted_bytes=kept.omitted_bytes,
+        truncated=kept.truncated,
+        diff=kept.diff if changed else None,
+        effects=kept.effects if changed else (),
+        format="image" if _is_picture(block.get("content")) else "text",
+        full_output=kept.full_output,
+    )
+
+
+def _is_picture(content: Any) -> bool:
+    kinds = {shape.text(block.get("type")) for block in shape.objects(content)}
+    return "image" in kinds and "text" not in kinds
