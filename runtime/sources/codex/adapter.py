@@ -38,6 +38,12 @@ class CodexAdapter(RecordAdapter):
 
     def events(self, record: ForeignRecord) -> Iterator[AnyEvent]:
         """What one record tells."""
+        try:
+            yield from self._events(record)
+        except RecursionError:
+            yield self.say.unknown(self.name(record), "nested too deeply")
+
+    def _events(self, record: ForeignRecord) -> Iterator[AnyEvent]:
         value = record.value
         if not isinstance(value, dict):
             yield self.say.unknown(type(value).__name__, "no object")

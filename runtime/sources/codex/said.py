@@ -160,6 +160,11 @@ class Said:
         return message_id
 
 
+def is_context(words: str) -> bool:
+    """Whether Codex put this in the person's place."""
+    return _CONTEXT.match(words) is not None or _TAGGED.match(words) is not None
+
+
 def _is_image(part: Any) -> bool:
     return text(mapping(part).get("type")) in _KEPT_IMAGES
 
