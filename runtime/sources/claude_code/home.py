@@ -1,0 +1,100 @@
+"""Claude Code as an agent whose sessions can be watched with nothing to configure.
+
+Promises: as `interlock.runtime.sources.foreign.home`. Sub-agents are sessions of their own below the one that started
+them; what they are doing is told by their parent's state and the growth of their own log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from interlock.runtime.sources.claude_code.adapter import ClaudeAdapter
+from interlock.runtime.sources.claude_code.live import LiveSession, live_sessions
+from interlock.runtime.sources.claude_code.places import (
+    Transcript,
+    agent_transcripts,
+    config_home,
+    main_of,
+    sub_agents,
+    transcripts,
+)
+from interlock.runtime.sources.claude_code.status import judge
+from interlock.runtime.sources.claude_code.summary import summary
+from interlock.runtime.sources.foreign.home import Judged, LogRef, LogSummary
+from interlock.runtime.state.session import SessionState
+
+
+class ClaudeHome:
+    """The sessions below one configuration folder."""
+
+    kind = ClaudeAdapter.kind
+    agent = ClaudeAdapter.agent
+    limits = (
+        "Claude Code writes no record that it is asking: without the gate only its registry tells that it waits.",
+        "Sessions without a terminal (-p, SDK) are not in its registry: whether they run is guessed from their log.",
+        "The exit code of a command that succeeded and the time that most tools took are not recorded.",
+    )
+
+    def __init__(self, config: Path | None = None) -> None:
+        """`config`: its folder; None: where this user's environment has it."""
+        self.config = config or config_home()
+        self._live: dict[str, LiveSession] = {}
+
+    def roots(self) -> Sequence[Path]:
+        """The folders of transcripts and of the registry."""
+        return (self.config / "projects", self.config / "sessions")
+
+    def logs(self) -> list[LogRef]:
+        """All sessions and their sub-agents."""
+        found = [self._ref(log, log.path.stem, None) for log in transcripts(self.config)]
+        for log, parent in agent_transcripts(self.config):
+            found.append(self._ref(log, log.path.stem.removeprefix("agent-"), parent))
+        return found
+
+    def _ref(self, log: Transcript, session: str, parent: str | None) -> LogRef:
+        return LogRef(self.kind, session, log.path, log.mtime_ns, log.size, parent=parent)
+
+    def refresh(self) -> None:
+        """Read the registry again."""
+        entries = live_sessions(self.config)
+        # an entry of a process that is gone says less than one of a process that is there
+        self._live = {entry.session: entry for entry in sorted(entries, key=lambda e: (e.alive, e.updated_at))}
+
+    def summary(self, ref: LogRef) -> LogSummary:
+        """What the ends of its log tell."""
+        try:
+            told = summary(ref.path)
+        except OSError as error:
+            return LogSummary(fault=f"{ref.path} cannot be read: {error.strerror or error}")
+        described = self._described(ref) if told.agent_id else ""
+        open_calls = list(told.open_calls.values())
+        return LogSummary(
+            version=told.version,
+            title=described or told.title,
+            cwd=told.cwd,
+            branch=told.branch,
+            parent=ref.parent or told.parent,
+            started_at=told.first_at,
+            last_at=told.last_at,
+            last_action=told.last_tool,
+            open_call=open_calls[-1] if open_calls else "",
+        )
+
+    def _described(self, ref: LogRef) -> str:
+        main = main_of(ref.path)
+        known = [agent for agent in sub_agents(main) if agent.path == ref.path] if main is not None else []
+        parts = [known[0].agent_type, known[0].description] if known else []
+        return ": ".join(part for part in parts if part)
+
+    def judge(self, ref: LogRef, summary: LogSummary | None, state: SessionState | None, now: int) -> Judged:
+        """What it is doing."""
+        grown = ref.mtime_ns // 1000
+        if state is not None:
+            open_calls, last = list(state.open_calls.values()), max(state.last_at, grown)
+        else:
+            open_calls = [summary.open_call] if summary is not None and summary.open_call else []
+            last = max(summary.last_at if summary is not None else 0, grown)
+        if ref.parent is not None and (parent := self._live.get(ref.parent)) is not None and not parent.alive:
+            return judge(parent, open_calls, last, now)
+        return judge(self._live.get(ref.session), open_calls, last, now)
