@@ -15,6 +15,7 @@ from interlock.runtime.events.message import AssistantMessage, ModelResponse, Us
 from interlock.runtime.events.session import SessionStarted
 from interlock.runtime.events.tool import ToolIntent, ToolObservation
 from interlock.runtime.events.union import AnyEvent
+from interlock.runtime.sources.foreign.narrator import UNRECORDED
 
 _KINDS = ("input", "output", "cache_read", "cache_write", "reasoning")
 _DENIED = ("user_denied", "policy_denied", "ask_timed_out", "ask_cancelled")
@@ -73,7 +74,8 @@ class SessionFacts:
             case AssistantMessage():
                 self._assistant(event.message_id, bool(event.inherited))
             case ToolIntent():
-                self.calls[event.tool] += 1
+                # a result without its call says that there was one, and not of which tool
+                self.calls[event.tool] += event.reason != UNRECORDED
                 if event.request_id:
                     self._assistant(event.request_id, False)
             case ToolObservation():
@@ -149,7 +151,7 @@ class SessionFacts:
             "parent": self.parent,
             "cwd": self.cwd or None,
             "title": self.title,
-            "toolCalls": dict(self.calls.most_common()),
+            "toolCalls": {tool: count for tool, count in self.calls.most_common() if count},
             "toolCallCount": self.calls.total(),
             "toolResults": self.ended,
             "failed": self.failed,

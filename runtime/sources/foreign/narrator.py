@@ -39,6 +39,8 @@ from interlock.runtime.sources.foreign.record import ForeignRecord
 KEPT = 1_000_000
 """Characters of one text that an event carries; the record itself stays in the log, and `origin` says where."""
 SUMMARY = 300
+UNRECORDED = "the call itself is not in the log"
+"""The reason of an intent that is known from its result alone."""
 NOT_RECORDED = SandboxState(mode="none", provider="none", detail="not recorded by this agent's log")
 Outcome = Literal["ok", "failed", "denied", "interrupted", "timeout", "unknown"]
 _CODES = {
@@ -265,7 +267,7 @@ class Narrator:
             yield self.record("second result of a call")
             return
         if call_id not in self.calls:
-            yield from self.intent(call_id, "?", None, reason="the call itself is not in the log")
+            yield from self.intent(call_id, "?", None, reason=UNRECORDED)
         call = self.calls.pop(call_id, None)
         if call is None:
             return

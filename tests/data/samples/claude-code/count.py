@@ -1,0 +1,168 @@
+"""Counts what transcripts of Claude Code's come to, with plain loops and none of our code: `count.py FILE…` as JSON.
+
+Also for iFlow, whose logs have the same envelope.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+NOT_A_PERSON = (
+    "<command-", "<local-command-", "<bash-", "<task-notification", "<system-reminder", "Caveat: The messages below",
+    "This session is being continued", "[Request interrupted",
+)  # fmt: skip
+DENIED = ("The user doesn't want to", "Permission prompt was aborted", "Permission to use", "PreToolUse:")
+
+
+def values(path: Path) -> tuple[list[dict], int, int, int]:
+    """(records, damaged lines, records from lines with more than one, longest record in bytes)."""
+    found, damaged, glued, longest = [], 0, 0, 0
+    for raw in path.read_bytes().split(b"\n"):
+        raw = raw.removesuffix(b"\r")
+        if not raw.strip():
+            continue
+        text, at = raw.decode(), 0
+        parts = []
+        try:
+            while at < len(text):
+                value, end = json.JSONDecoder().raw_decode(text, at)
+                parts.append((value, len(text[at:end].encode())))
+                at = end + len(text[end:]) - len(text[end:].lstrip())
+        except json.JSONDecodeError:
+            damaged += 1
+            longest = max(longest, len(text[at:].encode()))
+        glued += len(parts) if len(parts) > 1 else 0
+        longest = max([longest, *(size for _, size in parts)])
+        found += [value for value, _ in parts]
+    return found, damaged, glued, longest
+
+
+def blocks(record: dict) -> list[dict]:
+    content = (record.get("message") or {}).get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content or [] if isinstance(block, dict)]
+
+
+def is_person(record: dict) -> bool:
+    if record.get("isMeta") or record.get("isCompactSummary"):
+        return False
+    origin = (record.get("origin") or {}).get("kind")
+    if origin not in (None, "human") or (record.get("isSidechain") and origin != "human"):
+        return False
+    said = [b for b in blocks(record) if b.get("type") in ("text", "image")]
+    return any(not b.get("text", "").lstrip().startswith(NOT_A_PERSON) for b in said)
+
+
+def queued(records: list[dict]) -> int:
+    """Messages of a person that the client gave to the model between two calls."""
+    count, waiting = 0, []
+    has_attachments = any(r.get("type") == "attachment" for r in records)
+    for record in records:
+        if record.get("type") == "attachment" and record["attachment"].get("type") == "queued_command":
+            inner = record["attachment"]
+            prompt = inner["prompt"] if isinstance(inner["prompt"], str) else inner["prompt"][-1]["text"]
+            origin = (inner.get("origin") or {}).get("kind")
+            count += origin in (None, "human") and not prompt.startswith(NOT_A_PERSON)
+        if record.get("type") == "queue-operation":
+            if record["operation"] == "enqueue":
+                waiting.append(record.get("content") or "")
+            elif waiting:
+                words = waiting.pop(0)
+                count += record["operation"] == "remove" and not has_attachments and bool(words)
+    return count
+
+
+def count(path: Path) -> dict:
+    records, damaged, glued, longest = values(path)
+    calls: dict[object, str] = {}
+    messages, results, told = set(), {}, Counter()
+    usage: dict[str, dict] = {}
+    anonymous, texts_of_interrupts, last_interrupted = 0, 0, False
+    for number, record in enumerate(records):
+        kind, message = record.get("type"), record.get("message") or {}
+        if kind == "tool_use":
+            calls[f"bare {number}"] = record["name"]
+        if kind == "tool_result":
+            results[f"bare {number}"] = "ok"
+        if kind == "assistant":
+            if message.get("model") == "<synthetic>" or record.get("isApiErrorMessage"):
+                continue
+            name = message.get("id") or record.get("uuid") or f"line {number}"
+            for place, block in enumerate(blocks(record)):
+                if block.get("type") == "tool_use":
+                    key = block.get("id") or f"{number}/{place}"
+                    if key not in calls:
+                        messages.add(name)
+                    calls.setdefault(key, block["name"])
+                elif block.get("type") == "text" and block["text"]:
+                    messages.add(name)
+            if message.get("usage"):
+                before = usage.setdefault(name, {"model": message.get("model")})
+                for field, short in (
+                    ("input_tokens", "input"),
+                    ("output_tokens", "output"),
+                    ("cache_read_input_tokens", "cacheRead"),
+                    ("cache_creation_input_tokens", "cacheWrite"),
+                ):
+                    before[short] = max(before.get(short, 0), message["usage"].get(field) or 0)
+        if kind == "user":
+            for block in blocks(record):
+                if block.get("type") != "tool_result":
+                    continue
+                key = block.get("tool_use_id")
+                if not key:
+                    anonymous += 1
+                    key = f"anonymous {anonymous}"
+                words = block.get("content")
+                words = words if isinstance(words, str) else json.dumps(words)
+                if key in results:
+                    continue
+                kept = record.get("toolUseResult")
+                if block.get("is_error") and (words.startswith(DENIED) or record.get("toolDenialKind")):
+                    results[key] = "denied"
+                elif block.get("is_error"):
+                    results[key] = "failed"
+                else:
+                    results[key] = "interrupted" if isinstance(kept, dict) and kept.get("interrupted") else "ok"
+                last_interrupted = results[key] == "interrupted"
+            starts = [b.get("text", "").startswith("[Request interrupted") for b in blocks(record)]
+            texts_of_interrupts += any(starts) and not last_interrupted
+            told["turns"] += is_person(record)
+    outcomes = Counter(results.values())
+    models: dict[str, Counter] = {}
+    for one in usage.values():
+        models.setdefault(one["model"] or "unknown", Counter()).update({k: v for k, v in one.items() if k != "model"})
+    stamps = sorted(
+        s[:19] + ((s[19:-1] or ".") + "000000")[:7]
+        for r in records
+        if isinstance(s := r.get("timestamp"), str) and s[:2] == "20" and s.endswith("Z")
+    )
+    return {
+        "versions": list(dict.fromkeys(r["version"] for r in records if r.get("version"))),
+        "sessions": list(dict.fromkeys(r["sessionId"] for r in records if r.get("sessionId") and "message" in r)),
+        "toolCalls": dict(sorted(Counter(calls.values()).items())),
+        "toolResults": len(results),
+        "failed": outcomes["failed"],
+        "denied": outcomes["denied"],
+        "interrupted": outcomes["interrupted"] + texts_of_interrupts,
+        "userTurns": told["turns"] + queued(records),
+        "assistantMessages": len(messages),
+        "subAgentCalls": sum(name in ("Task", "Agent") for name in calls.values()),
+        "firstTime": stamps[0] if stamps else None,
+        "lastTime": stamps[-1] if stamps else None,
+        "tokensByModel": {
+            m: {k: c.get(k, 0) for k in ("input", "output", "cacheRead", "cacheWrite")} for m, c in models.items()
+        },
+        "records": len(records),
+        "damagedLines": damaged,
+        "gluedRecovered": glued,
+        "longestLine": longest,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps({Path(p).name: count(Path(p)) for p in sys.argv[1:]}, indent=1, ensure_ascii=False))
