@@ -117,9 +117,12 @@ class Rule:
         )
 
     def _names(self, pattern: Pattern, subject: Subject, fold: bool) -> bool:
-        if not _is_program(pattern.program, subject, fold):
-            return False
-        return fits_widely(pattern, posixpath.basename(pattern.program), subject.args)
+        if _is_program(pattern.program, subject, fold):
+            return fits_widely(pattern, posixpath.basename(pattern.program), subject.args)
+        return len(pattern.words) > 1 and any(
+            fits_widely(pattern, posixpath.basename(pattern.program), rest)
+            for rest in subject.behind(posixpath.basename(pattern.program))
+        )
 
     def _used(self, subject: Subject) -> list[PathFact]:
         return [f for f in subject.paths if self.use in (None, f.use)]

@@ -20,6 +20,7 @@ L = TypeVar("L")
 """What a rule is kept with: its layer."""
 _MOST_KEPT = 2_000
 _NONE: frozenset[int] = frozenset()
+_NO_NAMES: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class RuleIndex(Generic[L]):
         self._always: list[int] = []
         self._with_paths = [at for at, (_, rule) in enumerate(self._pairs) if rule.paths is not None]
         self._places: dict[tuple[tuple[str, ...], str], _Places] = {}
-        self._known: dict[tuple[str, frozenset[int], frozenset[int]], Standing[L]] = {}
+        self._known: dict[tuple[frozenset[str], frozenset[int], frozenset[int]], Standing[L]] = {}
         for at, (_, rule) in enumerate(self._pairs):
             keys = rule_keys(rule)
             if keys is None:
@@ -76,15 +77,20 @@ class RuleIndex(Generic[L]):
 
     def about(self, subject: Subject) -> Standing[L]:
         """The rules that may speak of the subject."""
-        name = program_key(subject.simple.program) if subject.simple is not None else ""
-        name = name if name in self._by_key else ""
-        key = (name, *self._hits(subject))
+        key = (self._names(subject), *self._hits(subject))
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
             found = self._known[key] = self._standing(*key)
         return found
+
+    def _names(self, subject: Subject) -> frozenset[str]:
+        """The program, and for one that nobody knows also what it may run: the names of programs among its words."""
+        if subject.simple is None:
+            return _NO_NAMES
+        words = (subject.simple.program, *(subject.args if subject.may_wrap else ()))
+        return frozenset([key for word in words if (key := program_key(word)) in self._by_key])
 
     def _hits(self, subject: Subject) -> tuple[frozenset[int], frozenset[int]]:
         """The path rules that may match a path of the subject, and those that may match something below one."""
@@ -112,8 +118,8 @@ class RuleIndex(Generic[L]):
                     found.add(number, place)
         return found
 
-    def _standing(self, name: str, matching: frozenset[int], inside: frozenset[int]) -> Standing[L]:
-        numbers = sorted({*self._always, *self._by_key.get(name, ())})
+    def _standing(self, programs: frozenset[str], matching: frozenset[int], inside: frozenset[int]) -> Standing[L]:
+        numbers = sorted({*self._always, *(at for name in programs for at in self._by_key[name])})
         pairs = [self._pairs[at] for at in numbers if self._pairs[at][1].paths is None or at in matching]
         by_effect = {effect: tuple(p for p in pairs if p[1].effect == effect) for effect in ("deny", "ask", "allow")}
         guards = tuple(self._pairs[at] for at in numbers if at in inside and self._pairs[at][1].effect != "allow")

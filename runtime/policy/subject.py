@@ -17,10 +17,17 @@ from interlock.runtime.policy.git_fact import git_facts
 from interlock.runtime.policy.host import hosts_of_input
 from interlock.runtime.policy.path import PathFact, Use, path_fact
 from interlock.runtime.policy.plain_fact import PlainFact, plain_fact
-from interlock.runtime.policy.shell.classify import program_name
+from interlock.runtime.policy.shell.classify import FORMS, program_name
 from interlock.runtime.policy.shell.model import Effects, SimpleCommand
+from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.tool import ToolKind, is_known, paths_of, tool_kind
 
+_WITH_SUCH_VERBS = names(
+    "git hg svn docker podman nerdctl kubectl oc npm pnpm yarn bun aws gsutil gcloud az gh glab rclone mc helm brew dvc nix "
+    "apt apt-get dnf yum conda lxc incus buildah skopeo ipfs jj cp mv ln install chmod chown chgrp touch mkdir rmdir tee make "
+    "gmake ninja cargo go"
+)
+"""Programs whose own sub-commands have the names of programs: `docker rm`."""
 _MOST_NAMES = 200
 """Files that one pattern may stand for before it counts as not known."""
 _MOST_WORDS = 400
@@ -67,6 +74,20 @@ class Subject:
     def args(self) -> tuple[str, ...]:
         """The words behind the program."""
         return self.simple.argv[1:] if self.simple else ()
+
+    @cached_property
+    def may_wrap(self) -> bool:
+        """Whether it is a program without a table, which may run what its words name."""
+        if self.simple is None or self.read_only or not self.args or len(self.args) > _MOST_WORDS:
+            return False
+        name = posixpath.basename(self.program)
+        return name not in FORMS and name not in _WITH_SUCH_VERBS
+
+    def behind(self, program: str) -> Iterator[tuple[str, ...]]:
+        """What follows the name of a program among the words of one that nobody knows: it may be what that one runs."""
+        for at, word in enumerate(self.args) if self.may_wrap else ():
+            if posixpath.basename(word) == program:
+                yield self.args[at + 1 :]
 
     @cached_property
     def program_path(self) -> str | None:

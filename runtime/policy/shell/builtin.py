@@ -48,6 +48,8 @@ def _popd(frame: Frame, state: State, walk: Walk) -> None:
 
 
 def _declare(frame: Frame, state: State, walk: Walk) -> None:
+    if any(f.value[:1] == "-" and set(f.value) & set("aAin") for f in frame.args):
+        _subscripts(frame, state, walk)
     for field in frame.args:
         name, equals, value = field.value.partition("=")
         if equals:
@@ -55,12 +57,27 @@ def _declare(frame: Frame, state: State, walk: Walk) -> None:
 
 
 def _unset(frame: Frame, state: State, walk: Walk) -> None:
+    _subscripts(frame, state, walk)
     for field in frame.args:
         state.values.pop(field.value, None)
         state.functions.discard(field.value)
 
 
+def _subscripts(frame: Frame, state: State, walk: Walk) -> None:
+    """A name with a subscript is expanded once more, also when it was quoted: `test -v 'a[$(x)]'`."""
+    for field in frame.args:
+        if field.known and ("$(" in field.value or "`" in field.value):
+            walk.text_in_quotes(field.value, state, frame.name, (frame.start, frame.end))
+
+
+def _tested(frame: Frame, state: State, walk: Walk) -> None:
+    if any(f.value in ("-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge") for f in frame.args):
+        _subscripts(frame, state, walk)
+
+
 def _assigns_named(frame: Frame, state: State, walk: Walk) -> None:
+    if frame.name in ("let", "read") or any(f.value.startswith("-v") for f in frame.args):
+        _subscripts(frame, state, walk)
     # read, mapfile, getopts, printf -v, let: whatever they set is known only at run time
     for field in frame.args:
         if field.value.isidentifier():
@@ -93,7 +110,8 @@ def _set(frame: Frame, state: State, walk: Walk) -> None:
     for field in frame.args:
         if field.value in ("-P", "physical", "-k", "keyword"):
             walk.note("a shell option changes how later words are read")
-    operands = [f.value for f in frame.args if not f.value.startswith(("-", "+"))]
+    values = [f.value for f in frame.args]
+    operands = values[values.index("--") + 1 :] if "--" in values else [v for v in values if v[:1] not in ("-", "+")]
     for i, value in enumerate(operands, 1):
         state.values[str(i)] = value
     if operands:
@@ -143,7 +161,7 @@ def _source(frame: Frame, state: State, walk: Walk) -> None:
     state.lose_directory()
     args = [f for f in frame.args if f.value != "--"]
     if args and "<(" in args[0].value and not args[0].known:
-        walk.dynamic(frame, state, "source", "the code is the output of another command")
+        walk.piped_code(args[0].value, frame, state, "source")
     elif args and args[0].value in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
         stdin_code(frame, state, walk, "source")
 
@@ -207,6 +225,8 @@ BUILTINS: dict[str, Handler] = {
     "getopts": _assigns_named,
     "let": _assigns_named,
     "printf": _assigns_named,
+    "test": _tested,
+    "[": _tested,
     "mapfile": _mapfile,
     "readarray": _mapfile,
     "alias": _alias,

@@ -31,7 +31,8 @@ CARRIERS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "bsdtar": ("fCITX", {"--use-compress-program": "shell"}),
-    "zip": ("bnPtix", {"-T": "shell", "--unzip-command": "shell"}),
+    "zip": ("bnPtix", {"-TT": "shell", "--unzip-command": "shell"}),
+    "nix": ("cI", {"-c": "tail", "--command": "tail"}),
     "cpio": ("CEFHIMORW", {"--rsh-command": "program"}),
     "rsync": ("eBTfM", {"-e": "shell", "--rsh": "shell", "--rsync-path": "shell"}),
     "scp": ("cDFiJloPSX", {"-S": "program", "-o": "ssh"}),
@@ -46,9 +47,9 @@ CARRIERS: dict[str, tuple[str, dict[str, str]]] = {
     "install": ("gmotS", {"--strip-program": "program"}),
     "make": ("fCIojlWE", {"--eval": "make", "-E": "make"}),
     "gmake": ("fCIojlWE", {"--eval": "make", "-E": "make"}),
-    "nc": ("cegGhiIkmMopPqsTwWxX", {"-e": "program", "-c": "shell"}),
-    "netcat": ("cegGhiIkmMopPqsTwWxX", {"-e": "program", "-c": "shell"}),
-    "ncat": ("cegGhimopswx", {"-e": "program", "--exec": "program", "-c": "shell", "--sh-exec": "shell"}),
+    "nc": ("cegGhiIkmMopPqsTwWxX", {"-e": "shell", "-c": "shell"}),
+    "netcat": ("cegGhiIkmMopPqsTwWxX", {"-e": "shell", "-c": "shell"}),
+    "ncat": ("cegGhimopswx", {"-e": "shell", "--exec": "shell", "-c": "shell", "--sh-exec": "shell"}),
     "wget": ("oaebtTwQOPUABDIXi", {"--use-askpass": "program", "--rsh-command": "program"}),
     "fd": ("dtexXEcSoj", {"--exec": "tail", "-x": "tail", "--exec-batch": "tail", "-X": "tail"}),
     "fdfind": ("dtexXEcSoj", {"--exec": "tail", "-x": "tail", "--exec-batch": "tail", "-X": "tail"}),
@@ -130,6 +131,8 @@ def unwrap_options(frame: Frame, state: State, walk: Walk) -> None:
             return
         if kind and option.value is not None:
             _value(kind, option.value, args[option.value_index].known, frame, state, walk, option.name)
+    if frame.name == "zip":
+        _zip(frame, state, walk)
     if frame.name in ("vim", "vi", "nvim", "view", "ex"):
         for field in args:
             if field.value.startswith("+"):
@@ -137,6 +140,15 @@ def unwrap_options(frame: Frame, state: State, walk: Walk) -> None:
     if frame.name == "sqlite3":
         for i in reading.operands[1:]:
             _value("sqlite", args[i].value, args[i].known, frame, state, walk, "sqlite3")
+
+
+def _zip(frame: Frame, state: State, walk: Walk) -> None:
+    """`-TT command`, also joined to its command."""
+    for i, field in enumerate(frame.args):
+        if field.value.startswith("-TT"):
+            rest = [field.value[3:]] if field.value[3:] else [f.value for f in frame.args[i + 1 : i + 2]]
+            for code in rest:
+                _value("shell", code, field.known, frame, state, walk, "-TT")
 
 
 def unwrap_variables(pairs: Mapping[str, str], frame: Frame, state: State, walk: Walk) -> None:

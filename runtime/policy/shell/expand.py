@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from interlock.runtime.policy.shell.printed import printed_by
 from interlock.runtime.policy.shell.syntax import Arith, CapReachedError, Code, Items, Lit, Part, Var, Word
 
 MAX_WORDS = 512
@@ -110,7 +111,7 @@ def _split(parts: list[Part], scope: Scope) -> list[str] | None:
         value = guess(part, scope)
         if value is None:
             return None
-        if isinstance(part, Var) and not part.quoted:
+        if isinstance(part, Var | Code) and (not part.quoted or (isinstance(part, Var) and part.name == "@")):
             words = value.split()
             if value[:1].isspace() and current is not None:
                 done.append(current)
@@ -136,7 +137,9 @@ def guess(part: Part, scope: Scope) -> str | None:
             return _guess_variable(part, scope)
         case Arith():
             return "0" if part.plain else None
-        case Code() | Items():
+        case Code():
+            return None if part.via.startswith(("<", ">")) else printed_by(part.body)
+        case Items():
             return None
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from interlock.runtime.policy.shell.ansi_c import decode_ansi_c
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.model import DYNAMIC, Redirect, SimpleCommand
+from interlock.runtime.policy.shell.printed import printed
 from interlock.runtime.policy.shell.state import State
 
 
@@ -91,49 +91,9 @@ class Frame:
         """What it prints, for echo, printf and cat with text in sight."""
         if not all(f.known for f in self.fields) or any(r.writes for r in self.redirects):
             return None
-        args = [f.value for f in self.args]
-        match self.name:
-            case "echo":
-                return _echo(args)
-            case "printf":
-                return _printf(args)
-            case "cat" | "tee" if not args or args == ["-"]:
-                return self.input
-            case _:
-                return None
+        return printed(self.name, [f.value for f in self.args], self.input)
 
 
 def _is_a_guess(value: str) -> bool:
     # a word without any value keeps its source text, which holds the expansion
     return "$" not in value and "`" not in value and "<(" not in value and ">(" not in value
-
-
-def _echo(args: list[str]) -> str:
-    escapes, newline = False, "\n"
-    while args and len(args[0]) > 1 and args[0][0] == "-" and set(args[0][1:]) <= set("neE"):
-        escapes = "e" in args[0] or escapes
-        newline = "" if "n" in args[0] else newline
-        args = args[1:]
-    text = " ".join(args)
-    return (decode_ansi_c(text) if escapes else text) + newline
-
-
-def _printf(args: list[str]) -> str | None:
-    if not args or args[0].startswith("-"):
-        return None
-    shape, values = decode_ansi_c(args[0]), args[1:]
-    if "%" not in shape:
-        return shape
-    plain = shape.replace("%s", "").replace("%b", "")
-    if "%" in plain:
-        return None
-    count = shape.count("%s") + shape.count("%b")
-    values = values or [""]
-    rounds = [values[i : i + count] for i in range(0, len(values), count)]
-    return "".join(_fill(shape, one) for one in rounds)
-
-
-def _fill(shape: str, values: list[str]) -> str:
-    pieces = shape.replace("%b", "%s").split("%s")
-    filled = [*values, *[""] * (len(pieces) - 1 - len(values))]
-    return pieces[0] + "".join(v + p for v, p in zip(filled, pieces[1:], strict=False))

@@ -151,14 +151,19 @@ def _sed_substitute(script: str, at: int, found: Script, letter: str) -> int:
     end += 1
     if letter == "y":
         return end
-    return _sed_substitute_flags(script, end, found)
+    return _sed_substitute_flags(script, end, found, script[middle : end - 1])
 
 
-def _sed_substitute_flags(script: str, at: int, found: Script) -> int:
+def _sed_substitute_flags(script: str, at: int, found: Script, made: str) -> int:
     while at < len(script) and script[at] not in "\n;}# \t":
         flag = script[at]
         if flag == "e":
-            found.dynamic, found.plain = True, False
+            # what it runs is the line after the change: the new text, where nothing of the old is taken into it
+            found.plain = False
+            if "&" in made or "\\" in made:
+                found.dynamic = True
+            else:
+                found.commands.append(made)
         elif flag == "w":
             end = _line_end(script, at)
             found.writes.append(script[at + 1 : end].strip())

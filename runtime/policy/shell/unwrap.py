@@ -95,7 +95,7 @@ def _shell(frame: Frame, state: State, walk: Walk) -> None:
     elif not reading.operands or reading.has("-s") or args[reading.operands[0]] in ("-", "/dev/stdin", "/dev/fd/0"):
         stdin_code(frame, state, walk, frame.name)
     elif "<(" in args[reading.operands[0]]:
-        walk.dynamic(frame, state, frame.name, "the code is the output of another command")
+        walk.piped_code(args[reading.operands[0]], frame, state, frame.name)
 
 
 def _option_last(word: str) -> str:
@@ -113,14 +113,17 @@ def _env(frame: Frame, state: State, walk: Walk) -> None:
     target = reading.value("-C", "--chdir")
     if target is not None:
         inner.enter(target)
+    split = next((o for o in reading.options if o.name in ("-S", "--split-string") and o.value is not None), None)
+    if split is not None and split.value is not None:
+        made = [
+            Field(v, args[split.value_index].known, False, frame.start, frame.end) for v in _split_string(split.value)
+        ]
+        if made:  # env reads its options anew from what it split
+            again = frame.inner([frame.fields[0], *made, *args[split.value_index + 1 :]])
+            again.assignments = frame.assignments
+            _env(again, inner, walk)
+            return
     words = [args[i] for i in reading.operands]
-    for option in reading.options:
-        if option.name in ("-S", "--split-string") and option.value is not None:
-            made = [
-                Field(v, args[option.value_index].known, False, frame.start, frame.end)
-                for v in _split_string(option.value)
-            ]
-            words = made + words
     pairs: list[tuple[str, str]] = []
     while words and ("=" in words[0].value or words[0].value == "-"):
         name, _, value = words.pop(0).value.partition("=")
@@ -210,8 +213,16 @@ def _ssh(frame: Frame, state: State, walk: Walk) -> None:
     inner.values, inner.aliases = {}, {}
     if words:
         walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, inner, "ssh")
+        _feed_shell(words, frame, inner, walk)
     elif frame.fed and operands:
         stdin_code(frame, inner, walk, "ssh")
+
+
+def _feed_shell(words: list[Field], frame: Frame, state: State, walk: Walk) -> None:
+    """What is fed to a shell that another machine or a container runs."""
+    last = [f.value for f in words if f.value not in ("sudo", "exec", "env")]
+    if frame.fed and last and last[0].rpartition("/")[2] in SHELLS and "-c" not in last:
+        stdin_code(frame, state, walk, last[0])
 
 
 def _parallel(frame: Frame, state: State, walk: Walk) -> None:
@@ -284,29 +295,33 @@ def _loader(frame: Frame, state: State, walk: Walk) -> None:
         walk.run(frame.inner([frame.args[i] for i in reading.operands]), state, "loader")
 
 
+_TMUX_VERBS = {
+    **dict.fromkeys(("new", "new-session"), "cefFnstxy"),
+    **dict.fromkeys(("neww", "new-window"), "ceFnt"),
+    **dict.fromkeys(("splitw", "split-window"), "celFpt"),
+    **dict.fromkeys(("respawnp", "respawn-pane", "respawnw", "respawn-window"), "cet"),
+    **dict.fromkeys(("run", "run-shell"), "cdt"),
+    **dict.fromkeys(("if", "if-shell"), "t"),
+    **dict.fromkeys(("pipe-pane", "pipep"), "t"),
+    **dict.fromkeys(("display-popup", "popup"), "bcdehsStTwxy"),
+}
+"""Sub-command of tmux that runs something -> letters that take a value."""
+_TMUX_ONE = frozenset(("run", "run-shell", "if", "if-shell", "pipe-pane", "pipep"))
+
+
 def _tmux(frame: Frame, state: State, walk: Walk) -> None:
     values = [f.value for f in frame.args]
-    verbs = (
-        "new",
-        "new-session",
-        "neww",
-        "new-window",
-        "splitw",
-        "split-window",
-        "respawnp",
-        "respawn-pane",
-        "respawnw",
-    )
-    shells = ("run", "run-shell", "if", "if-shell", "pipe-pane", "pipep", "display-popup", "popup")
     for i, value in enumerate(values):
-        if value not in (*verbs, *shells):
+        if value in ("send-keys", "send"):
+            words = [f for f in frame.args[i + 1 :] if not f.value.startswith("-") and f.value not in ("Enter", "C-m")]
+            walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, state, "tmux send-keys")
+        if value not in _TMUX_VERBS:
             continue
-        reading = read_options(values[i + 1 :], Spec("cFnstxyeEdwhbSTl", stop_at_operand=True))
+        reading = read_options(values[i + 1 :], Spec(_TMUX_VERBS[value], stop_at_operand=True))
         words = [frame.args[i + 1 + at] for at in reading.operands]
-        words = words[:1] if value in shells else words
+        words = words[:1] if value in _TMUX_ONE else words
         if words:
             walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, state, f"tmux {value}")
-        return
 
 
 def _each_code(frame: Frame, state: State, walk: Walk) -> None:
@@ -341,6 +356,45 @@ def _gdb(frame: Frame, state: State, walk: Walk) -> None:
     words = [] if at is None else frame.args[at + 1 :]
     if words:
         walk.run(frame.inner(words), state, f"{frame.name} --args")
+
+
+_ESCAPED = re.compile(
+    r"^\s*(?:[0-9,$%.]*\s*[rw]?\s*!|:\s*[rw%]*\s*!|\\!|\.(?:shell|system)\s|shell\s|system\s|!)\s*(.+)$"
+)
+
+
+def _commanded(frame: Frame, state: State, walk: Walk) -> None:
+    """Editors and clients whose standard input may hold a line that goes to a shell: `ed <<< '!x'`."""
+    if frame.name in CARRIERS:
+        unwrap_options(frame, state, walk)
+    for line in (frame.input or "").split("\n"):
+        if found := _ESCAPED.match(line):
+            walk.code(found[1], True, frame, state, f"{frame.name} !")
+
+
+def _bwrap(frame: Frame, state: State, walk: Walk) -> None:
+    values = [f.value for f in frame.args]
+    at = 0
+    while at < len(values) and values[at].startswith("-") and values[at] != "--":
+        at += 1 + _BWRAP_WORDS.get(values[at], 0)
+    words = frame.args[at + 1 :] if values[at : at + 1] == ["--"] else frame.args[at:]
+    if words:
+        inner = state.copy()
+        inner.lose_directory()
+        walk.run(frame.inner(words), inner, "bwrap")
+
+
+_BWRAP_TWO = names(
+    "--bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file --bind-data "
+    "--ro-bind-data --chmod --bind-fd --ro-bind-fd --overlay"
+)
+_BWRAP_ONE = names(
+    "--dev --proc --tmpfs --dir --chdir --unsetenv --uid --gid --hostname --cap-add --cap-drop --remount-ro --mqueue "
+    "--lock-file --sync-fd --info-fd --json-status-fd --block-fd --userns-block-fd --seccomp --add-seccomp-fd "
+    "--exec-label --file-label --args --argv0 --perms --size --userns --userns2 --pidns"
+)
+_BWRAP_WORDS = {**dict.fromkeys(_BWRAP_TWO, 2), **dict.fromkeys(_BWRAP_ONE, 1)}
+"""Option of bwrap -> words that belong to it."""
 
 
 def _ip(frame: Frame, state: State, walk: Walk) -> None:
@@ -383,4 +437,26 @@ _HANDLERS: dict[str, Handler] = {
     "gdb": _gdb,
     "lldb": _gdb,
     "ip": _ip,
+    "bwrap": _bwrap,
+    **dict.fromkeys(
+        (
+            "ed",
+            "red",
+            "vi",
+            "vim",
+            "nvim",
+            "ex",
+            "view",
+            "psql",
+            "mysql",
+            "mariadb",
+            "sqlite3",
+            "ftp",
+            "sftp",
+            "lftp",
+            "mail",
+            "mailx",
+        ),
+        _commanded,
+    ),
 }

@@ -16,6 +16,8 @@ from interlock.runtime.policy.shell.expand import Field, expand, guess, is_liter
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.model import DYNAMIC, WRITING_OPERATORS, Redirect, SimpleCommand
+from interlock.runtime.policy.shell.mute import without_verdict
+from interlock.runtime.policy.shell.printed import printed_by
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.syntax import (
     Arith,
@@ -23,6 +25,7 @@ from interlock.runtime.policy.shell.syntax import (
     Code,
     Compound,
     Items,
+    Lit,
     Node,
     Part,
     Pipeline,
@@ -36,6 +39,7 @@ from interlock.runtime.policy.shell.syntax import (
 
 _LEAVING = frozenset({"exit", "return", "break", "continue", "die"})
 _MOVES = ("cd", "pushd", "popd", "chdir")
+_MOST_CALLS = 3
 _SUBSTITUTION = re.compile(r"\$\(|`|\$\{")
 
 
@@ -48,6 +52,10 @@ class Walk:
         self.notes: list[str] = []
         self._unwrap = unwrap
         self._moves = any(word in source for word in _MOVES)
+        self._functions: dict[str, tuple[Compound, int, int]] = {}
+        """Name -> its definition, and where its commands stand in `commands`."""
+        self._calls = 0
+        """How many calls of functions are being followed, one inside another."""
 
     def note(self, text: str) -> None:
         """Say once why the whole is not fully understood."""
@@ -137,6 +145,7 @@ class Walk:
             self._bare_redirects(node, redirects, state)
         if (node.kind in ("arith", "test") and not node.plain) or (node.kind == "for" and not node.name):
             self.note("arithmetic on variables can run code")
+            self._subscripts(node, state)
         match node.kind:
             case "group":
                 self._bodies(node, state)
@@ -150,6 +159,13 @@ class Walk:
                 self._branches(node, state)
             case "arith" | "test":
                 pass
+
+    def _subscripts(self, node: Compound, state: State) -> None:
+        """Quoted text that `[[ -v` and arithmetic comparisons expand once more."""
+        for word in node.words:
+            value = "".join(p.value for p in word.parts if isinstance(p, Lit))
+            if _SUBSTITUTION.search(value) and any(isinstance(p, Lit) and p.quoted for p in word.parts):
+                self.text_in_quotes(value, state, node.kind, (node.start, node.end))
 
     def _bare_redirects(self, node: Compound, redirects: tuple[Redirect, ...], state: State) -> None:
         """Redirects of a compound are facts too: they are listed as a command without a program."""
@@ -170,7 +186,36 @@ class Walk:
         if self._moves:
             inner.lose_directory()
         inner.values = {**inner.values, "@": None, "*": None, **{str(i): None for i in range(10)}}
+        mark = len(self.commands)
         self._bodies(node, inner)
+        if not self._calls:
+            self._functions[node.name] = (node, mark, len(self.commands))
+
+    def _called(self, fields: list[Field], state: State) -> None:
+        """A function given words: what its body makes of them stands in the place of what was not known before."""
+        name = fields[0].value
+        if name not in self._functions or name not in state.functions or self._calls >= _MOST_CALLS:
+            return
+        node, mark, end = self._functions[name]
+        if mark < end and all(command.understood for command in self.commands[mark:end]):
+            return
+        inner = state.copy(via="function", deeper=1)
+        if self._moves:
+            inner.lose_directory()
+        words = [field.value for field in fields[1:]]
+        inner.values |= {"@": " ".join(words), "*": " ".join(words), **{str(i): w for i, w in enumerate(words, 1)}}
+        before, self.commands = self.commands, []
+        self._calls += 1
+        try:
+            self._bodies(node, inner)
+        finally:
+            made, self.commands = self.commands, before
+            self._calls -= 1
+            if len(made) == end - mark and not self._calls:
+                self.commands[mark:end] = made
+                self._functions[name] = (node, 0, 0)  # a second call is listed beside the first
+            else:
+                self.commands.extend(made)
 
     def _branches(self, node: Compound, state: State) -> None:
         """Bodies that may or may not run, or run again: what they change is not certain afterwards."""
@@ -239,6 +284,8 @@ class Walk:
         self._inner_code(node, state)
         if not fields:
             self._assign(node, state)
+        elif len(fields) > 1:
+            self._called(fields, state)
         self._unwrap(frame, state, self)
         return frame.output()
 
@@ -341,7 +388,7 @@ class Walk:
             raise
         for doubt in reader.doubts:
             self.note(doubt)
-        self.sequence(_without_verdict(found) if helper else found, inner)
+        self.sequence(without_verdict(found) if helper else found, inner)
 
     def run(
         self, frame: Frame, state: State, via: str, *, same_shell: bool = False, notes: tuple[str, ...] = ()
@@ -414,6 +461,20 @@ class Walk:
                 self.note(str(error))
                 return
 
+    def piped_code(self, value: str, frame: Frame, state: State, via: str) -> None:
+        """Code that a reader takes from `<(...)`: read where the text gives what is printed, else known at run time."""
+        why = "the code is the output of another command"
+        code = None
+        if value.startswith("<(") and value.endswith(")"):
+            try:
+                code = printed_by(Grammar(value[2:-1], self.budget, depth=state.depth + 1).whole())
+            except ShellSyntaxError:
+                code = None
+        if code is None:
+            self.dynamic(frame, state, via, why)
+        else:
+            self.code(code, True, frame, state, via, note=why)
+
     def dynamic(self, frame: Frame, state: State, via: str, why: str) -> None:
         """Code that is known only at run time."""
         inner = state.copy(via=via, deeper=1)
@@ -431,12 +492,3 @@ class Fed:
 
 def _shown(value: str | None, source: str) -> str:
     return source if value is None else value
-
-
-def _without_verdict(found: Sequence) -> Sequence:
-    kept = [(n, o) for n, o in found.items if not _sets_verdict(n)]
-    return Sequence(kept) if kept else found
-
-
-def _sets_verdict(node: Node) -> bool:
-    return isinstance(node, Simple) and node.text in ("true", "false", ":") and not node.redirs

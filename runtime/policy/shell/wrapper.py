@@ -105,7 +105,6 @@ WRAPPERS: dict[str, Wrapper] = {
         "load-interp", moves="*"
     ),
     "nsenter": Wrapper("tSGNTW", "target setuid setgid wdns net-socket", moves="*"),
-    "bwrap": Wrapper("", "", dashes=True, moves="*"),
     "firejail": Wrapper(moves="*"),
     "proot": Wrapper("rbqwSR", "rootfs bind qemu cwd kernel-release", moves="*"),
     "fakeroot": Wrapper("lsibu", "lib faked save-file fd-base"),
@@ -144,7 +143,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "proxychains4": Wrapper("f"),
     "runcon": Wrapper("urltc", "user role type range", skip=1),
     "sg": Wrapper("c", skip=1, code="-c", joined=True),
-    "capsh": Wrapper("", "", code="-c"),
+    "capsh": Wrapper(dashes=True),
     "logsave": Wrapper(skip=1),
     "chronic": Wrapper(),
     "ifne": Wrapper(),
@@ -173,6 +172,16 @@ WRAPPERS: dict[str, Wrapper] = {
     "cross-env": Wrapper(assigns=True),
     "cross-env-shell": Wrapper(assigns=True, joined=True),
     "dotenv": Wrapper("efp", "file"),
+    "nvm": Wrapper(verbs="exec run", skip=1), "fnm": Wrapper("", "using", verbs="exec"),
+    "volta": Wrapper("", "node npm yarn", verbs="run"), "nodeenv": Wrapper(), "tsp": Wrapper("LND"), "ts": Wrapper("LND"),
+    "nsjail": Wrapper(dashes=True, moves="*"), "sandbox-exec": Wrapper("fnpD"), "leaks": Wrapper("", "", dashes=True),
+    "uftrace": Wrapper(verbs="record live"), "heaptrack": Wrapper("op"), "gprofng": Wrapper(verbs="collect"),
+    "sem": Wrapper("jI", "jobs id"), "stress": Wrapper(), "time-limit": Wrapper(skip=1), "timelimit": Wrapper("tTsS"),
+    "detach": Wrapper(), "disown": Wrapper(), "choom": Wrapper("np", "adjust pid"), "uclampset": Wrapper("mMp"),
+    "coreutils-env": Wrapper(assigns=True), "authbind": Wrapper(), "cgexec": Wrapper("g"), "aa-exec": Wrapper("pn"),
+    "ip-exec": Wrapper(), "sshpass": Wrapper("fdpP"), "expect-env": Wrapper(), "envchain": Wrapper(skip=1),
+    "teller": Wrapper("c", verbs="run", dashes=True), "infisical": Wrapper("", "env path", verbs="run", dashes=True),
+    "sops": Wrapper(verbs="exec-env exec-file", skip=1, joined=True), "aws-okta": Wrapper(verbs="exec", skip=1, dashes=True),
     "dotenvx": Wrapper("f", verbs="run", dashes=True),
     "doppler": Wrapper("pc", "project config command", verbs="run", code="--command"),
     "op": Wrapper("", "env-file account", verbs="run"),
@@ -197,7 +206,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "pnpm": Wrapper("CFc", "dir filter", verbs="exec dlx", moves="*"),
     "yarn": Wrapper("p", "cwd", verbs="exec dlx", moves="*"),
     "nix-shell": Wrapper("pIAiE", "packages run command arg argstr", code="--run --command", skip=99),
-    "nix": Wrapper("cI", "command", verbs="develop shell", code="", dashes=True),
+    "nix": Wrapper("I", "", verbs="develop shell run", dashes=True),
     "guix": Wrapper(verbs="shell environment", dashes=True),
     "docker": _CONTAINER, "podman": _CONTAINER, "nerdctl": _CONTAINER,
     "docker-compose": _CONTAINER,
@@ -268,6 +277,9 @@ def unwrap_wrapper(wrapper: Wrapper, frame: Frame, state: State, walk: Walk) -> 
         return
     inside = frame.inner(words)
     inside.assignments = pairs
+    if frame.name == "capsh" and words[0].value == "-c":
+        walk.code(words[1].value if len(words) > 1 else "", all(f.known for f in words), frame, inner, "capsh")
+        return
     walk.run(inside, inner, frame.name)
 
 

@@ -1,0 +1,102 @@
+"""What a command prints, where the text alone decides it: `echo`, `printf`, and filters over text in sight.
+
+Promises: None where it is not literally known. Used to read code that is piped, fed or substituted; good enough to deny
+by, never to allow by. Nothing is run.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from interlock.runtime.policy.shell.ansi_c import decode_ansi_c
+from interlock.runtime.policy.shell.syntax import Lit, Sequence, Simple, Word
+
+_MOST_DECODED = 20_000
+
+
+def printed(name: str, args: list[str], fed: str | None) -> str | None:
+    """The output of a program given `args` and, as its standard input, `fed`."""
+    match name:
+        case "echo":
+            return _echo(args)
+        case "printf":
+            return _printf(args)
+        case "cat" | "tee" if not args or args == ["-"]:
+            return fed
+        case _:
+            return None if fed is None or len(fed) > _MOST_DECODED else _filtered(name, args, fed)
+
+
+def printed_by(found: Sequence) -> str | None:
+    """The output of a substitution that is one plain command; line ends behind it are dropped, as a shell does."""
+    if len(found.items) != 1 or not isinstance(node := found.items[0][0], Simple):
+        return None
+    words = [_literal(word) for word in node.words]
+    if not words or node.redirs or node.assigns or any(word is None for word in words):
+        return None
+    text = printed((words[0] or "").rpartition("/")[2], [word or "" for word in words[1:]], None)
+    return None if text is None else text.rstrip("\n")
+
+
+def _literal(word: Word) -> str | None:
+    parts = word.parts
+    if not all(isinstance(part, Lit) and (part.quoted or not set(part.value) & set("{*?[~")) for part in parts):
+        return None
+    return "".join(part.value for part in parts if isinstance(part, Lit))
+
+
+def _filtered(name: str, args: list[str], fed: str) -> str | None:
+    if name == "base64" and args in (["-d"], ["--decode"], ["-D"], ["-di"], ["--dec"]):
+        return _decoded(fed)
+    if name == "xxd" and sorted(args) in (["-p", "-r"], ["-r", "-ps"], ["-pr"], ["-rp"]):
+        return _unhexed(fed)
+    if name == "rev" and not args:
+        return "\n".join(line[::-1] for line in fed.split("\n"))
+    return None
+
+
+def _decoded(fed: str) -> str | None:
+    try:
+        return base64.b64decode(fed, validate=False).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _unhexed(fed: str) -> str | None:
+    try:
+        return bytes.fromhex("".join(fed.split())).decode("utf-8", "replace")
+    except ValueError:
+        return None
+
+
+def _echo(args: list[str]) -> str:
+    escapes, newline = False, "\n"
+    while args and len(args[0]) > 1 and args[0][0] == "-" and set(args[0][1:]) <= set("neE"):
+        escapes = "e" in args[0] or escapes
+        newline = "" if "n" in args[0] else newline
+        args = args[1:]
+    text = " ".join(args)
+    return (decode_ansi_c(text) if escapes else text) + newline
+
+
+def _printf(args: list[str]) -> str | None:
+    args = args[1:] if args[:1] == ["--"] else args
+    if not args or args[0].startswith("-"):
+        return None
+    shape, values = decode_ansi_c(args[0]), args[1:]
+    if "%" not in shape:
+        return shape
+    plain = shape.replace("%s", "").replace("%b", "")
+    if "%" in plain:
+        return None
+    count = shape.count("%s") + shape.count("%b")
+    values = [decode_ansi_c(value) for value in values] if "%b" in shape else values or [""]
+    rounds = [values[i : i + count] for i in range(0, len(values), count)]
+    return "".join(_fill(shape, one) for one in rounds)
+
+
+def _fill(shape: str, values: list[str]) -> str:
+    pieces = shape.replace("%b", "%s").split("%s")
+    filled = [*values, *[""] * (len(pieces) - 1 - len(values))]
+    return pieces[0] + "".join(v + p for v, p in zip(filled, pieces[1:], strict=False))
