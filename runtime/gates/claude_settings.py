@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interlock.runtime.gates.service_config import KEY_HEADER
+from interlock.runtime.gates.service_config import KEY_HEADER, WAIT_HEADER
 from interlock.runtime.gates.service_hook import HOOK_TIMEOUT_S, command_for
 
 ROUTE = "claude"
@@ -28,14 +28,14 @@ TELLING = ("PostToolUse", "PostToolUseFailure", "Stop", "SubagentStop", "Session
 _WITH_MATCHER = ("PreToolUse", "PermissionRequest", "PostToolUse", "PostToolUseFailure")
 
 
-def claude_hooks(port: int, key: str) -> dict[str, list[dict[str, Any]]]:
-    """Event -> matcher groups, as they stand under `hooks` of a settings file."""
+def claude_hooks(port: int, key: str, *, ask_timeout: int = ASK_TIMEOUT_S) -> dict[str, list[dict[str, Any]]]:
+    """Event -> matcher groups, as they stand under `hooks` of a settings file. `ask_timeout` in seconds."""
     strict = {"type": "command", "command": command_for(ROUTE, "closed"), "timeout": HOOK_TIMEOUT_S}
     lenient = {"type": "command", "command": command_for(ROUTE, "open"), "timeout": HOOK_TIMEOUT_S}
     hooks = {
         "SessionStart": lenient,
         "PreToolUse": strict,
-        "PermissionRequest": _http(port, key, ASK_TIMEOUT_S),
+        "PermissionRequest": _http(port, key, ask_timeout),
         **{event: _http(port, key, TELL_TIMEOUT_S) for event in TELLING},
     }
     return {event: [_group(event, hook)] for event, hook in hooks.items()}
@@ -57,7 +57,9 @@ def is_ours(hook: Mapping[str, Any]) -> bool:
 
 def _http(port: int, key: str, timeout: int) -> dict[str, Any]:
     url = f"http://127.0.0.1:{port}/{ROUTE}"
-    return {"type": "http", "url": url, "headers": {KEY_HEADER: key}, "timeout": timeout}
+    # the service is told how long it has, so that an ask is closed as timed out before the agent hangs up
+    headers = {KEY_HEADER: key, WAIT_HEADER: str(timeout)}
+    return {"type": "http", "url": url, "headers": headers, "timeout": timeout}
 
 
 def _group(event: str, hook: dict[str, Any]) -> dict[str, Any]:

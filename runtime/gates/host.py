@@ -10,6 +10,7 @@ import getpass
 import os
 import socket
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from pathlib import Path
 
 from interlock.runtime.asks.broker import Broker, Record
@@ -93,6 +94,10 @@ class GateHost:
     def is_watched(self) -> bool:
         """Whether any approver is told of asks at this moment."""
         return self.broker.listeners > 0
+
+    def now(self) -> datetime:
+        """The host's clock."""
+        return self._clock()
 
     @property
     def ledgers(self) -> tuple[Ledger, ...]:

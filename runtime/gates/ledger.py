@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal, Protocol
 
 from interlock.runtime.asks.broker import AskNotRecorded, Broker
@@ -31,6 +32,7 @@ from interlock.runtime.policy.decide import Decision
 _log = logging.getLogger(__name__)
 
 EndReason = Literal["completed", "error", "cancelled", "crashed"]
+_FILES = ("managed", "user", "project")
 UNKNOWN_SANDBOX = SandboxState(detail="what confines this agent is its own affair and not known to the gate")
 
 
@@ -95,7 +97,12 @@ class Ledger:
 
     def decide(self, call: ForeignCall) -> Decision:
         """What the policy says of it at this moment; recorded nowhere. Never raises."""
-        return self._host.rules.decide(self._policy_name, call, self.roots, self.grants.standing(), self._journal.now())
+        standing, now = self.grants.standing(), self._journal.now()
+        decision = self._host.rules.decide(self._policy_name, call, self.roots, standing, now)
+        if call.question and decision.effect == "deny" and decision.source not in _FILES:
+            # a mode or a default that stops what may change something has nothing to stop in a question
+            return replace(decision, effect="ask", reason=call.question)
+        return decision
 
     def refuse(self, call: ForeignCall) -> Verdict | None:
         """The deny of the policy, for a look before the agent's own flow; None: no rule denies it. Records the intent."""

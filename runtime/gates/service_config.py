@@ -17,6 +17,8 @@ from interlock.runtime.journal.place import config_home, make_closed, run_home
 
 KEY_HEADER = "X-Interlock-Key"
 """Carries the key of a request over TCP; the socket needs none, its folder is closed to others."""
+WAIT_HEADER = "X-Interlock-Wait"
+"""Seconds for which the agent waits for the answer, where the settings say it."""
 _LONGEST_SOCKET = 100
 """Bytes; systems take 103 to 107."""
 

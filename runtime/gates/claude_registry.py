@@ -1,0 +1,64 @@
+"""Claude Code's own list of its live sessions: `sessions/<pid>.json` in its folder. Interactive sessions alone are in it.
+
+Promises: only these files are read; the keys that lie beside them are not. Never raises.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+_MOST_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSession:
+    """One entry."""
+
+    pid: int
+    session: str
+    status: str
+    """`idle`, `busy` or `waiting`."""
+    version: str
+    kind: str
+
+    @property
+    def is_waiting(self) -> bool:
+        """A dialog is open."""
+        return self.status == "waiting"
+
+
+def folder_of(transcript: str) -> Path | None:
+    """The list that belongs to a transcript: `<folder>/projects/<slug>/<session>.jsonl` -> `<folder>/sessions`."""
+    path = Path(transcript)
+    if len(path.parts) < 4 or path.parts[-3] != "projects":
+        return None
+    return path.parents[2] / "sessions"
+
+
+def live_session(folder: Path | None, session: str, pid: int | None = None) -> LiveSession | None:
+    """The entry of a session; None: it is not interactive, or gone. With `pid` one file is looked at, else all."""
+    if folder is None:
+        return None
+    files = [folder / f"{pid}.json"] if pid else _files(folder)
+    return next((entry for file in files if (entry := _entry(file)) and entry.session == session), None)
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return [Path(found.path) for found in os.scandir(folder) if found.name.removesuffix(".json").isdigit()]
+    except OSError:
+        return []
+
+
+def _entry(file: Path) -> LiveSession | None:
+    try:
+        with file.open("rb") as opened:
+            told = json.loads(opened.read(_MOST_BYTES))
+        texts = [told.get(name) for name in ("sessionId", "status", "version", "kind")]
+        session, status, version, kind = (text if isinstance(text, str) else "" for text in texts)
+        return LiveSession(int(told["pid"]), session, status, version, kind)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
