@@ -30,6 +30,7 @@ _COMMANDS = (
     "schema",
     "policy",
     "acp",
+    "gate",
     "connect",
     "disconnect",
     "codex",
