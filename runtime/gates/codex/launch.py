@@ -16,7 +16,7 @@ from pathlib import Path
 
 from interlock.runtime.gates.codex.app_server import AppServer, ServerGone
 from interlock.runtime.gates.codex.attach import Attached
-from interlock.runtime.gates.foreground import NotStarted, end_server, environment, run_screen, start_server
+from interlock.runtime.gates.foreground import NotStarted, Server, end_server, environment, run_screen, start_server
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.journal.place import run_home
 
@@ -32,12 +32,12 @@ async def launch(host: GateHost, arguments: Sequence[str], program: str = "codex
     env = environment()
     log = path.with_suffix(".log")
     server = await start_server([program, "app-server", "--listen", f"unix://{path}"], log, env)
-    host.learn([server.pid])
+    host.learn([server.process.pid])
     watching: asyncio.Task[None] | None = None
     try:
         await _listening(server, path, log)
         watching = asyncio.create_task(_watch(path, host))
-        return await run_screen([program, "--remote", f"unix://{path}", *arguments], env)
+        return await run_screen([program, "--remote", f"unix://{path}", *arguments], env, server)
     finally:
         if watching is not None:
             watching.cancel()
@@ -48,11 +48,11 @@ async def launch(host: GateHost, arguments: Sequence[str], program: str = "codex
             left.unlink(missing_ok=True)
 
 
-async def _listening(server: asyncio.subprocess.Process, path: Path, log: Path) -> None:
+async def _listening(server: Server, path: Path, log: Path) -> None:
     for _ in range(int(PATIENCE_S * 20)):
         if path.exists():
             return
-        if server.returncode is not None:
+        if server.process.returncode is not None:
             break
         await asyncio.sleep(0.05)
     told = log.read_bytes()[-2000:].decode("utf-8", "replace").strip()
