@@ -99,16 +99,16 @@ def _image_seen(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
     yield from voice.calls.detail(name_of(payload.get("call_id")), payload, "view_image")
 
 
-def _search_end(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
+def _search_end(voice: Voice, payload: dict[str, Any], channel: str = "event") -> Iterator[AnyEvent]:
     action = mapping(payload.get("action")) or {"type": "search", "query": payload.get("query")}
     call_id = name_of(payload.get("call_id"))
-    yield from voice.calls.single("event", "web_search", call_id, search_key(action), action, "completed")
+    yield from voice.calls.single(channel, "web_search", call_id, search_key(action), action, "completed")
 
 
-def _picture_end(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
+def _picture_end(voice: Voice, payload: dict[str, Any], channel: str = "event") -> Iterator[AnyEvent]:
     raw = {"prompt": payload.get("revised_prompt")}
     call_id, status = name_of(payload.get("call_id")), text(payload.get("status"))
-    yield from voice.calls.single("event", "image_generation", call_id, call_id, raw, status)
+    yield from voice.calls.single(channel, "image_generation", call_id, call_id, raw, status)
 
 
 def _agent_spawned(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
@@ -209,7 +209,7 @@ def _item_dynamic(voice: Voice, item: dict[str, Any], item_id: str) -> Iterator[
 
 
 def _item_search(voice: Voice, item: dict[str, Any], item_id: str) -> Iterator[AnyEvent]:
-    yield from _search_end(voice, {**item, "call_id": item_id})
+    yield from _search_end(voice, {**item, "call_id": item_id}, "completed")
 
 
 def _item_extension(voice: Voice, item: dict[str, Any], item_id: str) -> Iterator[AnyEvent]:
@@ -218,7 +218,7 @@ def _item_extension(voice: Voice, item: dict[str, Any], item_id: str) -> Iterato
 
 
 def _item_picture(voice: Voice, item: dict[str, Any], item_id: str) -> Iterator[AnyEvent]:
-    yield from _picture_end(voice, {**item, "call_id": item_id})
+    yield from _picture_end(voice, {**item, "call_id": item_id}, "completed")
 
 
 def _item_image_seen(voice: Voice, item: dict[str, Any], item_id: str) -> Iterator[AnyEvent]:
