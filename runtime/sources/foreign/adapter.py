@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from interlock.runtime.events.union import AnyEvent
-from interlock.runtime.sources.foreign.record import ForeignRecord
+from interlock.runtime.sources.foreign.record import ForeignRecord, Framed
 
 Framing = Literal["lines", "document", "archive", "rows"]
 """How the bytes are taken apart. `document`: the file is rewritten or read whole; `rows`: a database."""
@@ -51,7 +51,10 @@ class Sample:
 class RowReader(Protocol):
     """Reads one session out of a database of the agent's, without ever writing to it."""
 
-    def read(self, limit_bytes: int) -> list[ForeignRecord]:
+    more: bool
+    """Whether the last read stopped at its limit."""
+
+    def read(self, limit_bytes: int) -> Sequence[Framed]:
         """Rows that are new or changed since the last read, oldest first. Raises OSError."""
         ...
 

@@ -108,7 +108,9 @@ class Translation:
         if self._reader is not None:
             return self._lines(self._reader, limit_bytes)
         if self._rows is not None:
-            return self._rows.read(limit_bytes)
+            rows = self._rows.read(limit_bytes)
+            self.more = self._rows.more
+            return rows
         return self._whole()
 
     def _lines(self, reader: TailReader, limit_bytes: int) -> Iterator[Framed]:

@@ -167,7 +167,7 @@ class GeminiAdapter(RecordAdapter):
             yield self.say.user(said, known, injected=said.lstrip().startswith(_INJECTED))
 
     def _answered(self, call: str, part: dict[str, Any]) -> Iterator[AnyEvent]:
-        said, failed = response_text([part])
+        _, failed = response_text([part])
         tool = self.say.calls[call].tool
         yield from self.say.result(call, result_of(tool, "error" if failed else "success", [part], None))
 
