@@ -24,6 +24,7 @@ from interlock.tui import commands
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.guard import GUARD_SECONDS
 from interlock.tui.model.header import title
+from interlock.tui.model.undo import Note
 from interlock.tui.palette import CommandProvider
 from interlock.tui.screens.board import BoardScreen
 from interlock.tui.screens.frame import FrameScreen
@@ -132,6 +133,7 @@ class InterlockApp(App[int]):
         if not self.is_running:
             return
         self._announce()
+        self._tell_notes()
         screen = self.screen
         if isinstance(screen, FrameScreen):
             screen.changed()
@@ -156,6 +158,23 @@ class InterlockApp(App[int]):
         self.last_word = (what, how)
         if isinstance(self.screen, FrameScreen):
             self.screen.query_one(KeyFooter).say(f"{how}: {what}")
+
+    def undo(self) -> None:
+        """Take back the last standing permission, and say what came of it."""
+        if not self.store.undo() and isinstance(self.screen, FrameScreen):
+            self.screen.say(Note("nothing to undo: no standing permission was given here just now"))
+
+    def undo_words(self) -> str:
+        """What can be taken back now and with which key, or nothing."""
+        undo = self.store.undoable
+        key = commands.key_label(commands.keys_of(commands.UndoAnswer, self.key_changes)[0])
+        return undo.words(key) if undo is not None else ""
+
+    def _tell_notes(self) -> None:
+        screen = next((one for one in reversed(self.screen_stack) if isinstance(one, FrameScreen)), None)
+        if screen is not None and screen.is_mounted:
+            for note in self.store.take_notes():
+                screen.say(note)
 
     # --- where to go
 
@@ -231,16 +250,16 @@ class InterlockApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Every event of the terminal comes by here first."""
         if isinstance(event, events.Key) and not event.is_forwarded:
-            if isinstance(self.screen, InboxScreen) and self.screen.is_mounted:
-                self.screen.note_key(event)
+            # whatever answers hears of every key, so that it knows when the keyboard was quiet
+            if (note := getattr(self.screen, "note_key", None)) is not None and self.screen.is_mounted:
+                note(event)
         elif isinstance(event, events.Paste | events.AppFocus):
             self._disturb()
         await super().on_event(event)
 
     def _disturb(self) -> None:
-        screen = self.screen
-        if isinstance(screen, InboxScreen):
-            screen.disturb()
+        if (disturb := getattr(self.screen, "disturb", None)) is not None and self.screen.is_mounted:
+            disturb()
 
     # --- for tests
 
@@ -251,8 +270,7 @@ class InterlockApp(App[int]):
             quiet = 0
             while quiet < 2:
                 await asyncio.sleep(0.01)
-                card = self.screen.card if isinstance(self.screen, InboxScreen) else None
-                busy = not self.store.is_settled or (card is not None and card.is_sending)
+                busy = not self.store.is_settled or getattr(self.screen, "is_sending", False)
                 busy = busy or any(w.group != "background" and not w.is_finished for w in self.workers)
                 quiet = 0 if busy else quiet + 1
 

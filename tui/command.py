@@ -11,7 +11,7 @@ from typing import ClassVar
 from textual.binding import Binding
 
 Place = str
-"""Where a command is live: `anywhere`, `list`, `text`, `pager`, `card`, `session` or `rules`."""
+"""Where a command is live: `anywhere`, `list`, `text`, `pager`, `card`, `grant`, `together`, `session` or `rules`."""
 
 REGISTRY: dict[str, type[Command]] = {}
 """Commands by name, in the order of declaration, which is the order of help."""

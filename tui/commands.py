@@ -226,31 +226,55 @@ class ShowWhole(Command):
 class AllowOnce(Command):
     """Allow this call, and ask again next time."""
 
-    title, keys, group, footer, when, answers = "Allow once", ("a",), "Answer", "once", ("card",), True
+    title, keys, group, footer, when, answers = "Allow once", ("a",), "Answer", "once", ("card", "together"), True
 
 
 class AllowTurn(Command):
     """Allow calls like this one until the agent's turn ends."""
 
-    title, keys, group, footer, when, answers = "Allow this turn", ("t",), "Answer", "turn", ("card",), True
+    title, keys, group, when, answers = "Allow this turn", ("t",), "Answer", ("grant",), True
 
 
 class AllowSession(Command):
     """Allow calls like this one until the session ends."""
 
-    title, keys, group, footer, when, answers = "Allow this session", ("s",), "Answer", "session", ("card",), True
+    title, keys, group, when, answers = "Allow this session", ("s",), "Answer", ("card", "grant"), True
 
 
 class AllowTenMinutes(Command):
     """Allow calls like this one for ten minutes."""
 
-    title, keys, group, when, answers = "Allow ten minutes", ("T",), "Answer", ("card",), True
+    title, keys, group, when, answers = "Allow ten minutes", ("T",), "Answer", ("grant",), True
 
 
 class AllowByRule(Command):
-    """Write a rule that allows calls like this one; it is shown and confirmed in its editor."""
+    """Keep the rule that is shown in your policy file, so that calls like this one pass in later sessions too."""
 
-    title, keys, group, footer, when, answers = "Allow by rule…", ("r",), "Answer", "rule…", ("card",), True
+    title, keys, group, when, answers = "Allow by rule", ("r",), "Answer", ("grant",), True
+
+
+class AllowFor(Command):
+    """Allow for longer: choose what and until when, with a preview of past calls; nothing is answered yet."""
+
+    title, keys, group, when = "Allow for…", ("A", "r"), "Answer", ("card",)
+
+
+class EditRule(Command):
+    """Change the text of the rule before you allow by it."""
+
+    title, keys, group, when = "Edit the rule", ("e",), "Answer", ("grant",)
+
+
+class ToggleMark(Command):
+    """Leave an ask out of those that are answered together, or take it in again."""
+
+    title, keys, group, when = "Leave out", ("space", "x"), "Answer", ("together",)
+
+
+class Revoke(Command):
+    """End the standing permission under the cursor; it asks first."""
+
+    title, keys, group, footer, when = "Revoke", ("x",), "Answer", "revoke", ("rules",)
 
 
 class EditAndAllow(Command):
@@ -262,7 +286,7 @@ class EditAndAllow(Command):
 class Deny(Command):
     """Deny this call."""
 
-    title, keys, group, footer, when, answers = "Deny", ("d",), "Answer", "deny", ("card",), True
+    title, keys, group, footer, when, answers = "Deny", ("d",), "Answer", "deny", ("card", "together"), True
 
 
 class DenyAndSay(Command):

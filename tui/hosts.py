@@ -11,11 +11,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from interlock.tui.model.allow_for import Preview
 from interlock.tui.model.ask import CAUSES, Ask, answered_words, ask_of
+from interlock.tui.model.given import Given
+from interlock.tui.model.undo import UNDO_SECONDS, Note, Undo, together_note, undone_words
 
 if TYPE_CHECKING:
     from interlock.runtime.asks.client import AskClient
@@ -46,8 +50,10 @@ class Hosts:
         changed: Callable[[], None],
         opened: Callable[[Ask], None] = lambda ask: None,
         left: Callable[[str], None] = lambda session: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`left` is told of each session whose host went away by itself."""
+        """`left` is told of each session whose host went away by itself. `clock`: steady seconds."""
+        self._clock = clock
         self.asks: dict[str, Ask] = {}
         """Open asks and those that ended while the screen watched, by id, in the order in which they came."""
         self.problems: tuple[str, ...] = ()
@@ -62,6 +68,12 @@ class Hosts:
         self._tasks: set[asyncio.Task[Any]] = set()
         self.answering = 0
         """Answers under way."""
+        self.previews: dict[tuple[str, str, str], Preview] = {}
+        """What suggestions would have covered: (ask, digest, edited rule) -> as far as it is known."""
+        self.undo: Undo | None = None
+        """The last standing permission that was made here."""
+        self.notes: list[Note] = []
+        """What came of undoing, revoking and answering together, for whoever shows it."""
 
     async def run(self) -> None:
         """Look for hosts until cancelled."""
@@ -219,6 +231,7 @@ class Hosts:
         ask = self.asks.get(ask_id)
         if ask is not None and ask.stage in ("answered", "closed"):
             del self.asks[ask_id]
+            self.previews = {key: seen for key, seen in self.previews.items() if key[0] != ask_id}
 
     def shown(self, ask_id: str) -> None:
         """Tell the host that the ask was drawn; it does not matter if that fails."""
@@ -226,43 +239,141 @@ class Hosts:
         if host is not None and host.client is not None and self.asks[ask_id].is_open:
             self._spawn(_quietly(host.client.shown(ask_id)))
 
-    def answer(
-        self, ask_id: str, digest: str, answer: Literal["allow", "deny"], scope: Any, message: str | None
-    ) -> None:
-        """Send an answer for exactly what was shown (`digest`); what becomes of it stands in the ask."""
-        ask, host = self.asks.get(ask_id), self._host_of(ask_id)
-        if ask is None or not ask.is_open:
-            return
-        if host is None or host.client is None:
-            self._update(ask_id, fault="not sent: its host is gone")
-            return
-        self._update(ask_id, stage="sending", fault="")
-        self.answering += 1
-        self._spawn(self._send(host.client, ask_id, digest, answer, scope, message))
+    def answer(self, given: Given) -> None:
+        """Send an answer for exactly what was shown (its digests); what becomes of it stands in the ask."""
+        client = self._begin(given)
+        if client is not None:
+            self._spawn(self._send(client, given))
 
-    async def _send(
-        self, client: AskClient, ask_id: str, digest: str, answer: Any, scope: Any, message: str | None
-    ) -> None:
+    def answer_together(self, given: Sequence[Given]) -> None:
+        """Send answers of alike asks, each with its own digest; what came of them is told once, each failure by itself."""
+        begun = [(client, one) for one in given if (client := self._begin(one)) is not None]
+        if begun:
+            self._spawn(self._send_together(begun))
+
+    async def _send_together(self, begun: list[tuple[AskClient, Given]]) -> None:
+        results = await asyncio.gather(*(self._send(client, one) for client, one in begun))
+        failed = [(one.what, why) for (_, one), why in zip(begun, results, strict=True) if why]
+        self._say(together_note(begun[0][1].answer, len(begun) - len(failed), failed))
+
+    def _begin(self, given: Given) -> AskClient | None:
+        ask, host = self.asks.get(given.ask_id), self._host_of(given.ask_id)
+        if ask is None or not ask.is_open:
+            return None
+        if host is None or host.client is None:
+            self._update(given.ask_id, fault="not sent: its host is gone")
+            return None
+        self._update(given.ask_id, stage="sending", fault="")
+        self.answering += 1
+        return host.client
+
+    async def _send(self, client: AskClient, given: Given) -> str:
+        """Why it had no effect, "" when it had."""
         from interlock.runtime.asks.client import AskRefused, HostGone
 
+        ask_id = given.ask_id
         try:
-            await client.answer(ask_id, digest, answer, scope=scope, message=message)
-            if self.asks[ask_id].stage == "sending":
+            reply = await client.answer(
+                ask_id,
+                given.digest,
+                given.answer,
+                scope=given.scope,
+                message=given.message,
+                suggestion=given.suggestion,
+                rule=given.rule,
+            )
+            self._granted(given, reply)
+            if ask_id in self.asks and self.asks[ask_id].stage == "sending":
                 self._update(ask_id, stage="sent")
         except AskRefused as error:
             self._refusal(ask_id, error.name, error.message)
+            return error.message
         except HostGone as error:
-            if self.asks[ask_id].stage == "sending":
-                self._update(
-                    ask_id,
-                    stage="closed",
-                    outcome=f"{CAUSES['host_gone']}; whether your answer took effect stands in its journal ({error})",
-                )
+            if ask_id in self.asks and self.asks[ask_id].stage == "sending":
+                doubt = f"{CAUSES['host_gone']}; whether your answer took effect stands in its journal ({error})"
+                self._update(ask_id, stage="closed", outcome=doubt)
+            return f"its host is gone ({error})"
         finally:
             self.answering -= 1
+        return ""
+
+    def _granted(self, given: Given, reply: Any) -> None:
+        """Remember the standing permission that an answer made, or say why there is none."""
+        if reply.grant_fault:
+            self._say(Note(reply.grant_fault, "error"))
+        elif reply.grant_id:
+            ask = self.asks.get(given.ask_id)
+            until = self._clock() + UNDO_SECONDS
+            self.undo = Undo(ask.session if ask else "", reply.grant_id, given.scope, given.covers, until)
+            self._changed()
+
+    def undo_last(self) -> bool:
+        """Take back the last standing permission while its time runs. False: there is none to take back."""
+        undo = self.undoable
+        if undo is None:
+            return False
+        self.undo = None
+        self.revoke(undo.session, undo.grant_id, undo.covers)
+        return True
+
+    @property
+    def undoable(self) -> Undo | None:
+        """What can be undone at this moment."""
+        return self.undo if self.undo is not None and self._clock() < self.undo.until else None
+
+    def revoke(self, session: str, grant_id: str, covers: str) -> None:
+        """End a standing permission; what came of it is told in `notes`."""
+        if self.undo is not None and (self.undo.session, self.undo.grant_id) == (session, grant_id):
+            self.undo = None
+        host = next((h for h in self._hosts.values() if session in h.sessions), None)
+        if host is None or host.client is None:
+            self._say(Note(f"not revoked: the host of {session} is gone, and with it what it allowed", "error"))
+            return
+        self._spawn(self._revoke(host.client, session, grant_id, covers))
+
+    async def _revoke(self, client: AskClient, session: str, grant_id: str, covers: str) -> None:
+        from interlock.runtime.asks.client import AskRefused, HostGone
+
+        try:
+            reply = await client.revoke(grant_id, session)
+        except (AskRefused, HostGone) as error:
+            self._say(Note(f"not revoked ({covers}): {error}", "error"))
+            return
+        self._say(undone_words(covers, reply.call_started, reply.rule_removed, reply.problem or ""))
+
+    def _say(self, note: Note) -> None:
+        self.notes.append(note)
+        self._changed()
+
+    def preview(self, ask_id: str, digest: str, rule: str = "") -> Preview:
+        """What a suggestion, or a rule made of it, would have covered; asked for at the first question."""
+        key = (ask_id, digest, rule)
+        if key not in self.previews:
+            self.previews[key] = Preview()
+            self._spawn(self._preview(key))
+        return self.previews[key]
+
+    async def _preview(self, key: tuple[str, str, str]) -> None:
+        from interlock.runtime.asks.client import AskRefused, HostGone
+
+        ask_id, digest, rule = key
+        host = self._host_of(ask_id)
+        client = host.client if host is not None else None
+        if client is None or "asks.preview" not in client.host.methods:
+            self.previews[key] = Preview("fault", "its host does not look through past calls")
+        else:
+            try:
+                self.previews[key] = preview_of(await client.preview(ask_id, digest, rule or None))
+            except AskRefused as error:
+                self.previews[key] = Preview("fault", error.message, refused=error.name == "rule_refused")
+            except HostGone as error:
+                self.previews[key] = Preview("fault", f"not known: {error}")
+        self._changed()
 
     def _refusal(self, ask_id: str, name: str, message: str) -> None:
-        ask = self.asks[ask_id]
+        ask = self.asks.get(ask_id)
+        if ask is None:
+            return
         if name in ("already_resolved", "expired", "ask_closed", "unknown_ask"):
             late = f"your answer came late and had no effect: {message}"
             outcome = f"{ask.outcome} — {late}" if ask.stage in ("answered", "closed") else late
@@ -291,6 +402,23 @@ def _names() -> frozenset[str]:
         return frozenset(name for name in os.listdir(run_home()) if name.endswith(".json"))
     except (OSError, PlaceError):
         return frozenset()
+
+
+def preview_of(reply: Any) -> Preview:
+    """A reply of a host as the screen holds it."""
+    from interlock.runtime.events.moment import micros
+
+    return Preview(
+        "known",
+        calls=reply.calls,
+        sessions=reply.sessions,
+        since=micros(reply.since) if reply.since else 0,
+        whole=reply.whole,
+        covered=reply.covered,
+        still_asks=reply.still_asks,
+        examples=reply.covered_examples,
+        near=reply.near_misses,
+    )
 
 
 def _read_diff(journal: str, path: str) -> tuple[str | None, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from interlock.tui.model.ask import Ask
+from interlock.tui.model.ask import Ask, Suggested
 from interlock.tui.model.inked import Inked, ink
 
 
@@ -31,15 +31,34 @@ CHOICES: tuple[Choice, ...] = (
     Choice("allow_turn", "allow.turn", "allow", "turn", "turn"),
     Choice("allow_session", "allow.session", "allow", "session", "session"),
     Choice("allow_ten_minutes", "allow.ten_minutes", "allow", "ten_minutes", "10 minutes"),
+    Choice("allow_by_rule", "allow.rule", "allow", "rule", "by rule"),
     Choice("deny", "deny", "deny", "once", "deny"),
     Choice("deny_and_say", "deny.message", "deny", "once", "deny and say…"),
 )
 BY_COMMAND = {choice.command: choice for choice in CHOICES}
+ON_CARD = frozenset({"allow_once", "allow_session", "deny", "deny_and_say"})
+"""Answers of the card itself; the others are given where all that they would cover is shown."""
 
 
 def offered(ask: Ask | None) -> tuple[Choice, ...]:
-    """What the host of an ask can honour now, in the order of the line."""
-    return () if ask is None else tuple(choice for choice in CHOICES if ask.offers(choice.offer))
+    """What the host of an ask can honour now and the card answers, in the order of the line."""
+    return () if ask is None else tuple(c for c in CHOICES if c.command in ON_CARD and ask.offers(c.offer))
+
+
+def standing(ask: Ask | None, suggestion: Suggested | None) -> tuple[Choice, ...]:
+    """For how long a suggestion can be allowed, from the shortest."""
+    if ask is None or suggestion is None:
+        return ()
+    return tuple(
+        c
+        for c in CHOICES
+        if c.scope in suggestion.scopes and c.scope != "once" and c.answer == "allow" and ask.offers(c.offer)
+    )
+
+
+def may_stand(ask: Ask | None) -> bool:
+    """Whether anything can be allowed beyond once, with a digest that says what."""
+    return ask is not None and any(one.digest and standing(ask, one) for one in ask.suggestions)
 
 
 def lock_of(ask: Ask, *, end_seen: bool, rows_below: int, folded: int, end_asked: bool) -> str:
@@ -62,12 +81,18 @@ def line(
     lock: str,
     whole_key: str,
     help_key: str,
+    for_key: str = "",
     more: bool = True,
 ) -> Inked:
-    """The answer line. `keys`: command -> key label; `armed`: commands whose key would count now."""
+    """The answer line: of `keys` (command -> key label) those that are offered. `armed`: commands whose key would count
+    now; `for_key`: what opens the longer allows."""
     # the first sign says without colours whether keys count now
     found = ink(("▸ ", "bold ok")) if armed else ink(("· ", "quiet"))
     for choice in offered(ask):
+        if choice.command not in keys:
+            continue
+        if for_key and choice.answer == "deny":
+            found, for_key = found.joined(ink((for_key, "bold"), " for…   ")), ""
         live = choice.command in armed and not (lock and choice.answer == "allow")
         style = ("bold ok" if choice.answer == "allow" else "bold denied") if live else "quiet"
         label = f" {choice.label}   "

@@ -17,6 +17,26 @@ SHELL_TOOLS = frozenset({"bash", "shell"})
 
 
 @dataclass(frozen=True, slots=True)
+class Suggested:
+    """A standing permission that could be made of an ask. Texts are foreign."""
+
+    digest: str
+    """Goes along with the answer, so that what was shown is what is granted; empty: the host gives none."""
+    label: str
+    field: str = ""
+    value: str = ""
+    cwd: str = ""
+    rule: str = ""
+    """The text that a policy file would get; empty where no rule can say it."""
+    scopes: tuple[str, ...] = ("session",)
+
+    @property
+    def says(self) -> str:
+        """What it covers, by itself: a label that only makes sense beside its ask names the command instead."""
+        return f"exactly {self.value}" if self.field == "command" and self.value else self.label
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """One ask. Texts are foreign unless said otherwise."""
 
@@ -42,8 +62,8 @@ class Ask:
     agent_reason: str = ""
     sandbox: Mapping[str, Any] | None = None
     choices: tuple[str, ...] = ()
-    covers: tuple[str, ...] = ()
-    """What a standing permission made from this ask would cover, in the host's words; the first is the one that is made."""
+    suggestions: tuple[Suggested, ...] = ()
+    """What a standing permission made from this ask could cover, the narrowest first."""
     expires_at: int = 0
     supersedes: str = ""
     diff_path: str = ""
@@ -113,7 +133,7 @@ def ask_of(event: Mapping[str, Any], session: str = "", opened_at: str = "", **m
         agent_reason=_text(event, "agentReason"),
         sandbox=sandbox if isinstance(sandbox, Mapping) else None,
         choices=_texts(event, "choices"),
-        covers=tuple(_labels(event.get("suggestedRules"))),
+        suggestions=tuple(_suggested(event.get("suggestedRules"))),
         expires_at=micros(_text(event, "expiresAt")) if event.get("expiresAt") else 0,
         supersedes=_text(event, "supersedes"),
         diff_path=_text(event, "diffPath"),
@@ -126,12 +146,20 @@ def _text(event: Mapping[str, Any], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _labels(value: Any) -> Iterator[str]:
+def _suggested(value: Any) -> Iterator[Suggested]:
     for item in value if isinstance(value, list | tuple) else ():
         if isinstance(item, Mapping):
-            yield str(item.get("label") or item.get("value") or "")
+            yield Suggested(
+                _text(item, "digest"),
+                _text(item, "label") or _text(item, "value"),
+                _text(item, "field"),
+                _text(item, "value"),
+                _text(item, "cwd"),
+                _text(item, "rule"),
+                _texts(item, "scopes") or ("session",),
+            )
         elif isinstance(item, str):
-            yield item
+            yield Suggested("", item)
 
 
 def _texts(event: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -150,9 +178,19 @@ CAUSES: Mapping[str, str] = {
 """Causes of a closed ask in words. `host_gone` is the screen's own."""
 
 
+SCOPES: Mapping[str, str] = {
+    "once": "once",
+    "turn": "for this turn",
+    "session": "for this session",
+    "ten_minutes": "for ten minutes",
+    "rule": "for all later sessions too",
+}
+"""For how long an allow holds, in words."""
+
+
 def answered_words(answer: str, scope: str, by: Mapping[str, Any], own: bool, message: str | None = None) -> str:
     """How an ask was answered: `allowed once by you`."""
-    how = {"once": "once", "session": "for this session", "turn": "for this turn", "ten_minutes": "for ten minutes"}
+    how = {**SCOPES, "rule": "by rule"}
     verb = f"allowed {how.get(scope, scope)}" if answer == "allow" else "denied"
     words = f"{verb} by {'you' if own else who(by)}"
     return f"{words}: “{message}”" if message else words

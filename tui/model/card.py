@@ -14,8 +14,8 @@ from typing import Any
 
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.inked import EMPTY, Inked, beside, hanging, ink
-from interlock.tui.model.moment import age, count
-from interlock.tui.model.part import VERDICTS, Part, parts_of, path_words, programs_of
+from interlock.tui.model.moment import age, count, minute
+from interlock.tui.model.part import VERDICTS, Part, layer_words, parts_of, path_words, programs_of
 from interlock.tui.safe_text import SafeText, confusables, escape, shorten_middle
 
 LABEL = 12
@@ -39,6 +39,9 @@ def head(ask: Ask, width: int, now: int, place: str = "") -> list[Inked]:
     waiting = f"waiting {age(now - ask.opened_at)}" if ask.is_open else ""
     right = ink((f"{waiting}   {place}".strip(), "ask" if ask.is_open else "quiet"))
     lines = [beside(_what(ask), right, width)]
+    if ask.expires_at and ask.is_open:
+        left = f"{age(ask.expires_at - now)} left" if ask.expires_at > now else "its time is over"
+        lines.append(ink((f"waits until {minute(ask.expires_at)}, then denied as timed out   {left}", "bold ask")))
     lines += _who(ask, width)
     lines.append(_where(ask, width))
     parts = parts_of(ask.facts, ask.cwd)
@@ -99,8 +102,14 @@ def _programs(ask: Ask, parts: tuple[Part, ...]) -> Inked:
         if cwd is None:
             line = line.joined(ink((" in a folder known only at run time", "ask")))
         elif cwd != ask.cwd:
-            line = line.joined(ink((" in ", "quiet"), cwd))
+            line = line.joined(ink((" in ", "quiet"), below(cwd, ask.cwd)))
     return line
+
+
+def below(folder: str, top: str) -> str:
+    """A folder as it is seen from another: `./src` where it lies below it."""
+    inner = folder.removeprefix(top.rstrip("/") + "/") if top else folder
+    return folder if inner == folder else f"./{inner}"
 
 
 def warnings(ask: Ask) -> list[str]:
@@ -197,7 +206,8 @@ def _part_rows(ask: Ask, parts: tuple[Part, ...], width: int) -> list[Inked]:
 
 def _part_details(ask: Ask, part: Part) -> Inked:
     unknown = "in a folder known only at run time"
-    where = [unknown] if part.cwd is None else [f"in {part.cwd}"] if part.cwd not in ("", ask.cwd) else []
+    where = [f"in {below(part.cwd, ask.cwd)}"] if part.cwd not in (None, "", ask.cwd) else []
+    where = [unknown] if part.cwd is None else where
     words = [*where, *part.effects, *([part.why] if part.why else [])]
     return ink((" · ".join(words), "quiet"))
 
@@ -257,21 +267,27 @@ class Fact:
     lines: tuple[Inked, ...]
 
 
-FOLD_ORDER = ("before", "s covers", "agent says", "risk", "why asked")
+COVERS = "s covers"
+"""The row that says what `s` would allow; without it `s` is not live."""
+FOLD_ORDER = ("before", "agent says", "risk", COVERS, "why asked")
 """What gives way first where there is little room."""
 
 
 def facts(ask: Ask, width: int) -> list[Fact]:
     """Why a person is asked, the risks, the agent's words, what was answered before."""
-    rules = f"   rule {', '.join(ask.policy_ids)}" if ask.policy_ids else ""
-    source = f"   {ask.source}" if ask.source else ""
+    # the ids of what is built in help nobody
+    named = ask.policy_ids and ask.source not in ("built-in", "path boundary", "tool")
+    rules = f"   rule {', '.join(ask.policy_ids)}" if named else ""
+    source = f"   {layer_words(ask.source)}" if ask.source else ""
     rows = [("why asked", ink((ask.reason or "no reason was given", ""), (f"{rules}{source}", "quiet")))]
     if ask.risks:
         rows.append(("risk", ink(("; ".join(ask.risks), ""))))
     if ask.agent_reason:
         rows.append(("agent says", ink((f"“{ask.agent_reason}”", ""), ("  (the agent's words)", "quiet"))))
-    if ask.covers and "allow.session" in ask.choices:
-        rows.append(("s covers", ink((ask.covers[0], ""))))
+    if ask.suggestions and "allow.session" in ask.choices:
+        first, *wider = ask.suggestions
+        more = (f"   for… has {count(len(wider), 'wider one')}" if wider else "", "quiet")
+        rows.append((COVERS, ink((first.label, ""), more)))
     allowed, denied = ask.before
     said = f"you allowed {ask.tool} {count(allowed, 'time')} in this session, denied {denied}"
     rows.append(

@@ -56,9 +56,20 @@ def _part(item: Mapping[str, Any], start_cwd: str) -> Part:
 
 
 def _why(item: Mapping[str, Any]) -> str:
-    rule = item.get("rule")
-    why = _text(item.get("why"))
-    return f"{why} (rule {rule})" if rule and str(rule) not in why else why
+    rule, why, layer = _text(item.get("rule")), _text(item.get("why")), _text(item.get("source"))
+    if not rule or layer in _OWN:
+        return why
+    named = f"rule {rule}, {layer_words(layer)}" if layer else f"rule {rule}"
+    return f"{why} ({named})" if rule not in why or layer else why
+
+
+_OWN = frozenset({"built-in", "path boundary", "tool"})
+"""Layers whose verdicts say all in their reason; the ids of their rules help nobody."""
+
+
+def layer_words(layer: str) -> str:
+    """A layer of the policy as a person knows it."""
+    return {"user": "your policy", "project": "the project's policy", "managed": "managed policy"}.get(layer, layer)
 
 
 def _cwd(item: Mapping[str, Any], start_cwd: str) -> str | None:
@@ -77,7 +88,8 @@ def _effects(item: Mapping[str, Any]) -> Iterable[str]:
         yield "network"
     for fact in item["paths"] if isinstance(item.get("paths"), list | tuple) else ():
         if isinstance(fact, Mapping) and (fact.get("use") != "read" or not _is_harmless(fact)):
-            yield f"{_USES.get(_text(fact.get('use')), 'touches')} {path_words(fact)}"
+            inside = ", inside" if _is_harmless(fact) else ""
+            yield f"{_USES.get(_text(fact.get('use')), 'touches')} {path_words(fact)}{inside}"
     if item.get("readOnly") and not item.get("network"):
         yield "read-only"
 

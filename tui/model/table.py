@@ -1,14 +1,14 @@
-"""Sessions and grants as lines of a table, for the board, the history and the rules. Pure."""
+"""Sessions as lines of a table, for the board and the history. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from interlock.tui.model.board import SIGN_OF, TITLES, SessionRow, families, fits, grouped
 from interlock.tui.model.inked import Inked, beside, columns, fitted, ink
-from interlock.tui.model.moment import age, amount, day, money, rough_age
+from interlock.tui.model.moment import amount, day, money, rough_age
 from interlock.tui.safe_text import one_line, shorten_middle
 from interlock.tui.signs import SIGNS
 
@@ -108,29 +108,3 @@ def _parts(s: SessionRow, room: int) -> list[tuple[Inked, int]]:
         *place,
         (ink((one_line(what, max(rest - 1, 1)), style)), rest),
     ]
-
-
-class Grant(Protocol):
-    """A standing permission."""
-
-    id: str
-    session: str
-    tool: str
-    scope: str
-    matches: dict[str, Any]
-    made_at: int
-    expires_at: int
-
-
-def grant_line(grant: Grant, session: str, width: int, now: int) -> Inked:
-    """`bash   npm test   in demo   for this session   made 4m ago`."""
-    left = f"ends in {age(grant.expires_at - now)}" if grant.expires_at else f"until the {grant.scope} ends"
-    right = ink((f"{left}   made {rough_age(now - grant.made_at)} ago", "quiet"))
-    label = covers(grant.matches)
-    return beside(ink((f"{grant.tool:<12}", "bold"), (label, ""), (f"   in {session}", "quiet")), right, width)
-
-
-def covers(matches: Mapping[str, Any]) -> str:
-    """What a grant covers, in the host's words where it has some."""
-    label = matches.get("label") or matches.get("value")
-    return str(label) if label else ", ".join(f"{k}={v}" for k, v in matches.items())

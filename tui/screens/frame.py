@@ -5,8 +5,9 @@ Promises: rows are pulled when the store says that something changed, once a fra
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
@@ -33,9 +34,11 @@ from interlock.tui.model.header import counts_of, header_line
 from interlock.tui.model.inked import fitted, ink
 from interlock.tui.widgets.inked_lines import InkedLines
 from interlock.tui.widgets.key_footer import KeyFooter
+from interlock.tui.widgets.message_box import MessageBox
 
 if TYPE_CHECKING:
     from interlock.tui.app import InterlockApp
+    from interlock.tui.model.undo import Note
     from interlock.tui.store import Store
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 15
@@ -88,6 +91,7 @@ class FrameScreen(Screen[None]):
         yield InkedLines(id="need")
         with Container(id="content"):
             yield from self.compose_content()
+        yield MessageBox(id="said")
         yield FrameFooter(id="footer")
 
     def compose_content(self) -> ComposeResult:
@@ -146,6 +150,26 @@ class FrameScreen(Screen[None]):
         here, least = f"{self.size.width}x{self.size.height}", f"{LEAST_WIDTH}x{LEAST_HEIGHT}"
         need = f"Interlock needs {least}; this is {here}." if width > 45 else f"needs {least}: {here}"
         self.query_one("#need", InkedLines).show([fitted(ink((need, "bold ask")), self.size.width)])
+        self._offer_undo()
+
+    _offers_undo = False
+    """Whether the footer says what can be undone."""
+
+    def _offer_undo(self) -> None:
+        words = self.interlock.undo_words()
+        if words or self._offers_undo:
+            self.query_one("#footer", FrameFooter).say(words)
+        self._offers_undo = bool(words)
+
+    def say(self, note: Note) -> None:
+        """Tell something in lines of its own, until the next key. What is read is not covered."""
+        first, *more = note.words.split("\n")
+        tone: Literal["error", "warning", "note"] = "note" if note.tone == "information" else note.tone
+        self.query_one("#said", MessageBox).say(first, todo=more, tone=tone)
+
+    def note_key(self, event: events.Key) -> None:
+        """Every key, before it does anything: what was said has been read."""
+        self.query_one("#said", MessageBox).hush()
 
     # --- commands that every view has
 

@@ -17,20 +17,23 @@ from textual.widgets import Input
 
 from interlock.tui.commands import (
     MOVES,
+    AllowFor,
     AllowOnce,
     AllowSession,
-    AllowTenMinutes,
-    AllowTurn,
+    AnswerTogether,
     CopySource,
     Deny,
     DenyAndSay,
     Find,
     ShowRecord,
     ShowWhole,
+    UndoAnswer,
     bind,
 )
-from interlock.tui.model.answers import BY_COMMAND, offered
+from interlock.tui.model.alike import alike
+from interlock.tui.model.answers import BY_COMMAND, may_stand, offered
 from interlock.tui.model.ask import Ask
+from interlock.tui.model.given import Given, given
 from interlock.tui.model.inbox import InboxRow, place, row_line, rows
 from interlock.tui.screens.frame import FrameScreen
 from interlock.tui.widgets.ask_card import AskCard
@@ -62,7 +65,17 @@ class InboxScreen(FrameScreen):
     view = "Inbox"
     places = ("list", "card")
     BINDINGS: ClassVar[list[BindingType]] = bind(  # type: ignore[assignment]
-        AllowOnce, AllowTurn, AllowSession, AllowTenMinutes, Deny, DenyAndSay, ShowWhole, ShowRecord, CopySource, Find
+        AllowOnce,
+        AllowSession,
+        AllowFor,
+        Deny,
+        DenyAndSay,
+        AnswerTogether,
+        UndoAnswer,
+        ShowWhole,
+        ShowRecord,
+        CopySource,
+        Find,
     )
     DEFAULT_CSS = """
     InboxScreen #panes { height: 1fr; }
@@ -287,8 +300,14 @@ class InboxScreen(FrameScreen):
 
     def note_key(self, event: events.Key) -> None:
         """Every key, before it does anything."""
+        super().note_key(event)
         self._last_key = event.key
         self.card.note_key(event.key)
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether an answer waits to be sent."""
+        return self.card.is_sending
 
     def disturb(self) -> None:
         """A paste, or the terminal came back."""
@@ -314,14 +333,8 @@ class InboxScreen(FrameScreen):
     def action_allow_once(self) -> None:
         self.card.answer("allow_once")
 
-    def action_allow_turn(self) -> None:
-        self.card.answer("allow_turn")
-
     def action_allow_session(self) -> None:
         self.card.answer("allow_session")
-
-    def action_allow_ten_minutes(self) -> None:
-        self.card.answer("allow_ten_minutes")
 
     def action_deny(self) -> None:
         self.card.answer("deny")
@@ -331,8 +344,40 @@ class InboxScreen(FrameScreen):
 
     @on(AskCard.Answered)
     def _answered(self, event: AskCard.Answered) -> None:
-        self._own.add(event.ask.id)
-        self.store.answer(event.ask, event.choice.answer, scope=event.choice.scope, message=event.message)
+        self._send(given(event.ask, event.choice, message=event.message))
+
+    def _send(self, *answers: Given) -> None:
+        self._own |= {one.ask_id for one in answers}
+        self.store.answer(*answers)
+
+    def action_allow_for(self) -> None:
+        """Longer than once: what and until when is chosen on top."""
+        from interlock.tui.screens.allow_for import AllowForScreen
+
+        ask = self.store.ask(self.reading)
+        if ask is None or not self._card_in_view:
+            return
+        if not may_stand(ask):
+            self.card.say("only once: nothing that could stand is offered for this ask" if ask.is_open else "")
+            return
+        screen = AllowForScreen(ask, clock=self.interlock.clock, guard=self.interlock.guard_seconds)
+        self.app.push_screen(screen, lambda one: self._send(one) if one is not None else None)
+
+    def action_answer_together(self) -> None:
+        """Those that are like the one on the card, together."""
+        from interlock.tui.screens.together import TogetherScreen
+
+        ask = self.store.ask(self.reading)
+        found = alike(ask, self.store.asks) if ask is not None else ()
+        if len(found) < 2:
+            self.card.say("no other ask that waits is like this one")
+            return
+        screen = TogetherScreen(found, clock=self.interlock.clock, guard=self.interlock.guard_seconds)
+        self.app.push_screen(screen, lambda answers: self._send(*answers) if answers else None)
+
+    def action_undo_answer(self) -> None:
+        """Take back the last standing permission."""
+        self.interlock.undo()
 
     @on(AskCard.Drawn)
     def _was_drawn(self, event: AskCard.Drawn) -> None:

@@ -18,9 +18,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from interlock.tui.commands import REGISTRY, ShowHelp, ShowWhole, key_label
+from interlock.tui.commands import REGISTRY, AllowFor, ShowHelp, ShowWhole, key_label
 from interlock.tui.model import answers, card
-from interlock.tui.model.answers import BY_COMMAND, Choice, offered
+from interlock.tui.model.answers import BY_COMMAND, Choice
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.guard import GUARD_SECONDS, REPEAT_SECONDS, Guard
 from interlock.tui.model.inked import Inked, ink
@@ -88,6 +88,8 @@ class AskCard(Widget):
         """The key that was pressed last and may answer."""
         self._pending: Timer | None = None
         self._hint = ""
+        self._says_what_stands = True
+        """Whether the row that says what a longer allow covers is drawn."""
         self._arming: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -175,6 +177,8 @@ class AskCard(Widget):
         self.query_one("#head", InkedLines).show(head)
         self.query_one("#note", InkedLines).show(note)
         kept = card.kept_facts(card.facts(ask, width), self._room_for_facts(len(head) + len(note)))
+        # what `s` would allow must be seen for `s` to be live
+        self._says_what_stands = not ask.suggestions or any(fact.name == card.COVERS for fact in kept)
         facts = self.query_one("#facts", InkedLines)
         facts.show([line for fact in kept for line in fact.lines])
         facts.set_class(not kept, "hidden")
@@ -200,7 +204,7 @@ class AskCard(Widget):
         lines = []
         if ask.is_open and not self.is_writing:
             lock = self.locked_because
-            keys = {choice.command: self._key(choice.command) for choice in offered(ask)}
+            keys = {choice.command: self._key(choice.command) for choice in self._offered(ask)}
             armed = frozenset(c for c in keys if self._guard.is_armed(self._clock(), self._raw_key(c)))
             width = self.size.width - 2
             lines = [
@@ -211,6 +215,7 @@ class AskCard(Widget):
                     lock=lock,
                     whole_key=self._key(ShowWhole.name),
                     help_key=self._key(ShowHelp.name),
+                    for_key=self._key(AllowFor.name) if answers.may_stand(ask) else "",
                     more=width >= 60,
                 )
             ]
@@ -218,6 +223,11 @@ class AskCard(Widget):
             if lock:
                 lines.append(ink((f"allow is locked: {lock}", "mark")))
         self.query_one("#answers", InkedLines).show(lines)
+
+    def _offered(self, ask: Ask | None) -> tuple[Choice, ...]:
+        """What can be answered on this card as it is drawn."""
+        found = answers.offered(ask)
+        return found if self._says_what_stands else tuple(c for c in found if c.command != "allow_session")
 
     def _raw_key(self, command: str) -> str:
         changes = getattr(self.app, "key_changes", {})
@@ -257,7 +267,7 @@ class AskCard(Widget):
             self._arming.stop()
             self._arming = None
         if subject is not None:
-            keys = [self._raw_key(choice.command) for choice in offered(ask)]
+            keys = [self._raw_key(choice.command) for choice in self._offered(ask)]
             left = [s for key in keys if (s := self._guard.seconds_left(now, key)) > 0]
             if left:
                 self._arming = self.set_timer(min(left) + 0.01, self._watch)
@@ -307,7 +317,7 @@ class AskCard(Widget):
         ask = self.ask
         if ask is None or not self._in_view:
             return
-        if choice not in offered(ask):
+        if choice not in self._offered(ask):
             self._say(f"{choice.label} is not offered for this ask" if ask.is_open else "")
         elif key is None:
             self._say("not yet: the card was not in view, or the keyboard not quiet, for long enough")
@@ -333,6 +343,10 @@ class AskCard(Widget):
     def is_sending(self) -> bool:
         """Whether an answer waits to be sent."""
         return self._pending is not None
+
+    def say(self, words: str) -> None:
+        """Our words about the last key, in their own line; empty to say nothing."""
+        self._say(words)
 
     def _say(self, words: str) -> None:
         if words != self._hint:

@@ -149,7 +149,8 @@ class Live:
         """Let the guard time pass."""
         await self.rest()
         self.clock.seconds += 2
-        self.card._watch()
+        screen: Any = self.app.screen
+        getattr(screen, "card", screen)._watch()
         await self.rest()
 
     async def press(self, *keys: str) -> None:
@@ -175,6 +176,60 @@ def places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("INTERLOCK_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("INTERLOCK_RUN_DIR", str(run))
     return tmp_path / "state"
+
+
+@dataclass
+class Work:
+    """A real session of the runtime whose agent wants things."""
+
+    session: Any
+    folder: Path
+    calls: list[asyncio.Task[Any]] = field(default_factory=list)
+
+    async def want(self, *commands: str) -> None:
+        """Calls that ask, one after the other; returns when all of them wait."""
+        from interlock.runtime.engine.intent import Intent
+
+        for command in commands:
+            waiting = len(self.session.setting.broker.pending())
+            self.calls.append(asyncio.create_task(self.session.pipeline.run(Intent("bash", {"command": command}))))
+            async with asyncio.timeout(10):
+                while len(self.session.setting.broker.pending()) == waiting:
+                    await asyncio.sleep(0.005)
+
+    def answer_all(self, answer: str = "deny") -> None:
+        from interlock.runtime.asks.protocol import AskAnswer
+        from interlock.runtime.events.permission import Approver
+
+        for ask in self.session.setting.broker.pending():
+            given = AskAnswer(ask_id=ask.ask_id, input_digest=ask.input_digest, answer=answer)  # type: ignore[arg-type]
+            self.session.setting.broker.resolve(given, Approver(kind="person", uid=1, pid=1, client="other"))
+
+    def events(self, kind: str) -> list[Any]:
+        from interlock.runtime.journal.codec import decode_line
+
+        lines = self.session.journal.path.read_bytes().split(b"\n")[:-1]
+        return [event for event in map(decode_line, lines) if getattr(event, "type", "") == kind]
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Callable[..., Any]:
+    """Opens a session of the runtime: `async with work() as one`."""
+
+    @asynccontextmanager
+    async def open_work(rules: str = "", **options: Any) -> AsyncIterator[Work]:
+        from interlock.runtime.engine.session import RuntimeSession
+        from interlock.runtime.tools.policy_files import user_file
+
+        if rules:
+            user_file().parent.mkdir(parents=True, exist_ok=True)
+            user_file().write_text(rules)
+        folder = tmp_path / "shop"
+        folder.mkdir(exist_ok=True)
+        async with RuntimeSession.start(folder, agent="mender", title="mend the shop", **options) as session:
+            yield Work(session, folder)
+
+    return open_work
 
 
 @pytest.fixture
