@@ -1,0 +1,116 @@
+"""Recorded transcripts: what they come to, counted by other means; no record lost; every command reads them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+from interlock.runtime.cli.main import build
+from interlock.runtime.events.schema import json_schema
+from interlock.runtime.sources.foreign.reading import all_events, facts_of, open_log
+from interlock.runtime.sources.foreign.registry import detect
+
+DATA = Path(__file__).parents[3] / "data" / "samples"
+LOGS = sorted([*(DATA / "claude-code").glob("*.jsonl"), *(DATA / "iflow").glob("*.jsonl")])
+MANY = pytest.mark.parametrize("log", LOGS, ids=[log.stem for log in LOGS])
+COUNTED = ("input", "output", "cacheRead", "cacheWrite")
+
+
+def module(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("claude_count", path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = made
+    spec.loader.exec_module(made)
+    return made
+
+
+def golden(log: Path) -> dict[str, Any]:
+    return json.loads((log.parent / "facts.json").read_text())[log.name]
+
+
+@cache
+def validator() -> Any:
+    return jsonschema.Draft202012Validator(json_schema())
+
+
+@MANY
+def test_the_facts_of_a_sample_are_those_that_were_checked(log: Path) -> None:
+    assert facts_of(log) == golden(log)
+
+
+@MANY
+def test_counting_with_plain_loops_comes_to_the_same(log: Path) -> None:
+    counted = module(DATA / "claude-code" / "count.py").count(log)
+    facts = golden(log)
+    tokens = {m: {k: u[k] for k in COUNTED} for m, u in facts["tokensByModel"].items()}
+    times = {name: facts[name] and facts[name].removesuffix("Z") for name in ("firstTime", "lastTime")}
+    ours = {**facts, **times, "tokensByModel": tokens}
+    assert {name: ours[name] for name in counted} == counted
+
+
+@MANY
+def test_every_record_is_an_event_or_kept_or_unknown_and_every_other_byte_is_damage(log: Path) -> None:
+    translation = open_log(log)
+    events = list(all_events(translation))
+    translation.close()
+    tally = translation.tally
+    assert tally.records == tally.eventful + tally.kept + tally.unknown
+    places = {(e.origin.offset, e.origin.size) for e in events if e.origin is not None}
+    covered = sum(size for _, size in places)
+    data = log.read_bytes()
+    blank = sum(len(raw) - len(raw.strip()) for raw in data.split(b"\n")) + data.count(b"\n")
+    assert covered + blank == len(data)
+    assert len(places) == tally.records + tally.damaged
+
+
+@MANY
+def test_no_record_of_a_recorded_session_is_unknown(log: Path) -> None:
+    assert golden(log)["unknownRecords"] == 0
+
+
+@MANY
+def test_every_event_of_a_sample_fulfils_the_schema(log: Path) -> None:
+    translation = open_log(log)
+    for event in all_events(translation):
+        for line in translation.encode(event):
+            validator().validate(json.loads(line))
+    translation.close()
+
+
+@MANY
+def test_the_commands_read_a_sample(log: Path) -> None:
+    shown = CliRunner().invoke(build(), ["show", str(log), "--facts", "--json"])
+    assert shown.exit_code == 0, shown.output
+    assert json.loads(shown.stdout)["toolCalls"] == golden(log)["toolCalls"]
+    assert CliRunner().invoke(build(), ["events", str(log)]).exit_code == 0
+    told = CliRunner().invoke(build(), ["events", str(log), "--json"])
+    assert told.exit_code == 0
+    assert told.stdout.count("\n") >= golden(log)["records"]
+
+
+@MANY
+def test_whose_log_it_is_is_found_under_any_name(log: Path, tmp_path: Path) -> None:
+    other = tmp_path / "export.txt"
+    other.write_bytes(log.read_bytes())
+    assert detect(other)[0].kind == golden(log)["format"]
+
+
+def test_logs_with_the_same_envelope_are_left_to_their_agents(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    record = {"uuid": "1", "parentUuid": None, "sessionId": "s", "type": "user", "message": {"parts": [{"text": "x"}]}}
+    log.write_text(json.dumps(record) + "\n")
+    try:
+        kind = detect(log)[0].kind
+    except Exception as error:
+        kind = type(error).__name__
+    assert kind in ("qwen", "UnknownFormat")
