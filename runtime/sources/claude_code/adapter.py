@@ -28,6 +28,7 @@ from interlock.runtime.sources.claude_code.vocabulary import (
 from interlock.runtime.sources.foreign import shape
 from interlock.runtime.sources.foreign.adapter import Format
 from interlock.runtime.sources.foreign.base import RecordAdapter
+from interlock.runtime.sources.foreign.narrator import stamp
 from interlock.runtime.sources.foreign.record import ForeignRecord
 
 _UUID_LENGTH = 36
@@ -70,7 +71,7 @@ class ClaudeAdapter(RecordAdapter):
         if not isinstance(value, dict):
             yield self.say.unknown(type(value).__name__, "no object")
             return
-        self.say.at(record, value.get("timestamp"))
+        self.say.ts = stamp(value.get("timestamp"))
         kind = shape.text(value.get("type"))
         handler = self._handlers.get(kind)
         if handler is None:

@@ -13,11 +13,10 @@ from interlock.runtime.sources.claude_code.adapter import ClaudeAdapter
 from interlock.runtime.sources.claude_code.live import LiveSession, live_sessions
 from interlock.runtime.sources.claude_code.places import (
     Transcript,
-    agent_transcripts,
+    all_transcripts,
     config_home,
     main_of,
     sub_agents,
-    transcripts,
 )
 from interlock.runtime.sources.claude_code.status import judge
 from interlock.runtime.sources.claude_code.summary import summary
@@ -47,12 +46,10 @@ class ClaudeHome:
 
     def logs(self) -> list[LogRef]:
         """All sessions and their sub-agents."""
-        found = [self._ref(log, log.path.stem, None) for log in transcripts(self.config)]
-        for log, parent in agent_transcripts(self.config):
-            found.append(self._ref(log, log.path.stem.removeprefix("agent-"), parent))
-        return found
+        return [self._ref(*found) for found in all_transcripts(self.config)]
 
-    def _ref(self, log: Transcript, session: str, parent: str | None) -> LogRef:
+    def _ref(self, log: Transcript, agent: bool, parent: str | None) -> LogRef:
+        session = log.path.stem.removeprefix("agent-") if agent else log.path.stem
         return LogRef(self.kind, session, log.path, log.mtime_ns, log.size, parent=parent)
 
     def refresh(self) -> None:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from interlock.runtime.sources.foreign import shape
 
 _META_BYTES = 256 * 1024
+_AGENT = "agent-"
 
 
 class Transcript(NamedTuple):
@@ -52,33 +53,37 @@ def config_home(environ: Mapping[str, str] | None = None) -> Path:
 
 def transcripts(config: Path) -> list[Transcript]:
     """The logs of all sessions, in no order; not those of their sub-agents. A folder that is missing holds none."""
-    found = []
-    for project in _folders(config / "projects"):
-        found += [log for log in _logs(project) if not log.path.name.startswith("agent-")]
-    return found
+    return [log for log, agent, _ in _walk(config, agents=False) if not agent]
 
 
-def agent_transcripts(config: Path) -> list[tuple[Transcript, str | None]]:
-    """The logs of all sub-agents, each with the id of its session; None where only its records tell that."""
-    found: list[tuple[Transcript, str | None]] = []
+def all_transcripts(config: Path) -> list[tuple[Transcript, bool, str | None]]:
+    """The logs of all sessions and all sub-agents: each with whether it is a sub-agent's, and then with the id of the
+    session above it; None where only its records tell that.
+    """
+    return list(_walk(config, agents=True))
+
+
+def _walk(config: Path, *, agents: bool) -> Iterator[tuple[Transcript, bool, str | None]]:
     for project in _folders(config / "projects"):
-        found += [(log, None) for log in _logs(project) if log.path.name.startswith("agent-")]
-        for session in _folders(project):
+        sessions: list[Path] = []
+        # early versions keep the logs of sub-agents beside those of sessions
+        for log in _logs(project, sessions):
+            yield log, log.path.name.startswith(_AGENT), None
+        for session in sessions if agents else ():
             for folder in _agent_folders(session):
-                found += [(log, session.name) for log in _logs(folder) if log.path.name.startswith("agent-")]
-    return found
+                yield from ((log, True, session.name) for log in _logs(folder) if log.path.name.startswith(_AGENT))
 
 
 def sub_agents(main: Path) -> list[SubAgent]:
     """The agents that a session started, by name. `main`: its transcript."""
     folders = _agent_folders(main.with_suffix(""))
-    logs = [log.path for folder in folders for log in _logs(folder) if log.path.name.startswith("agent-")]
+    logs = [log.path for folder in folders for log in _logs(folder) if log.path.name.startswith(_AGENT)]
     return [_sub_agent(path) for path in sorted(logs)]
 
 
 def tool_results(main: Path) -> list[Path]:
     """The files in which a session kept outputs that were too long for the model, by name."""
-    return sorted(entry.path for entry in _files(main.with_suffix("") / "tool-results"))
+    return sorted(file.path for file in _files(main.with_suffix("") / "tool-results", "", []))
 
 
 def main_of(log: Path) -> Path | None:
@@ -92,7 +97,7 @@ def main_of(log: Path) -> Path | None:
 
 
 def _sub_agent(path: Path) -> SubAgent:
-    agent_id = path.name.removeprefix("agent-").removesuffix(".jsonl")
+    agent_id = path.name.removeprefix(_AGENT).removesuffix(".jsonl")
     meta = shape.mapping(read_json(path.with_name(path.name.removesuffix(".jsonl") + ".meta.json"), _META_BYTES))
     return SubAgent(
         path,
@@ -135,14 +140,16 @@ def _folders(path: Path) -> Iterator[Path]:
                     yield Path(entry.path)
 
 
-def _logs(folder: Path) -> Iterator[Transcript]:
-    return (log for log in _files(folder) if log.path.name.endswith(".jsonl") and log.path.name != "journal.jsonl")
+def _logs(folder: Path, folders: list[Path] | None = None) -> Iterator[Transcript]:
+    """The logs in a folder; the folders in it are put into `folders`."""
+    return (log for log in _files(folder, ".jsonl", folders) if log.path.name != "journal.jsonl")
 
 
-def _files(folder: Path) -> Iterator[Transcript]:
+def _files(folder: Path, ending: str, folders: list[Path] | None) -> Iterator[Transcript]:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
-                stat = entry.stat()
-                if S_ISREG(stat.st_mode):
+                if entry.name.endswith(ending) and S_ISREG((stat := entry.stat()).st_mode):
                     yield Transcript(Path(entry.path), stat.st_mtime_ns, stat.st_size)
+                elif folders is not None and entry.is_dir():
+                    folders.append(Path(entry.path))

@@ -377,6 +377,8 @@ def stamp(value: object) -> str:
     try:
         if isinstance(value, str) and len(value) >= 19:
             moment = datetime.fromisoformat(value)
+            if len(value) == 24 and value[10] == "T" and value[19] == "." and value[23] == "Z" and value[11:13] != "24":
+                return f"{value[:23]}000Z"  # the commonest form by far, which needs no rewriting
         elif isinstance(value, int | float) and not isinstance(value, bool) and value > 1e8:
             scale = 1 if value < 1e11 else 1e3 if value < 1e14 else 1e6
             moment = datetime.fromtimestamp(value / scale, UTC)
