@@ -8,7 +8,7 @@ from typing import Any
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.codex.events import Voice
 from interlock.runtime.sources.codex.searches import search_key
-from interlock.runtime.sources.foreign.shape import mapping, name_of, text
+from interlock.runtime.sources.foreign.shape import mapping, name_of, objects, text
 
 CALL_ITEMS = frozenset(
     {
@@ -75,7 +75,7 @@ def _output(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
 
 
 def _tools_found(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
-    names = [text(mapping(tool).get("name")) for tool in payload.get("tools") or () if isinstance(tool, dict)]
+    names = [text(tool.get("name")) for tool in objects(payload.get("tools"))]
     yield from voice.calls.given_back(name_of(payload.get("call_id")), "\n".join(name for name in names if name))
 
 

@@ -1,6 +1,6 @@
 """Counts the facts of a rollout with plain loops, to check the golden facts without any code of Interlock.
 
-    python count.py FILE...
+python count.py FILE...
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ def count(path: str) -> dict[str, Any]:
         elif kind == "event_msg" and inner == "token_count" and payload["info"]:
             total = payload["info"].get("total_token_usage")
             if total:
-                now = [total[n] for n in ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_output_tokens")]
+                now = [
+                    total[n]
+                    for n in ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_output_tokens")
+                ]
                 grown = [n - b for n, b in zip(now, before, strict=True)]
                 before = now
                 if any(grown):

@@ -19,7 +19,8 @@ def test_a_command_that_succeeds_has_its_exit_code_and_its_time_from_the_text(re
     (done,) = found.of("tool.invocation.completed")
     assert (intent.tool, intent.raw_input["cmd"], intent.reason) == ("exec_command", "ls", "to see")
     assert (done.exit, done.exit_code, done.duration_ms) == ("ok", 0, 1250)
-    assert found.outcome.ok and found.outcome.summary == "a.txt"
+    assert found.outcome.ok
+    assert found.outcome.summary == "a.txt"
 
 
 @pytest.mark.parametrize(
@@ -39,13 +40,19 @@ def test_a_command_that_fails_is_a_failure_with_its_code(read, rollout, output: 
 @pytest.mark.parametrize(
     ("output", "code"),
     [
-        ('exec_command failed for `/bin/sh -c x`: CreateProcess { message: "Rejected(\\"rejected by user\\")" }', "user_denied"),
+        (
+            'exec_command failed for `/bin/sh -c x`: CreateProcess { message: "Rejected(\\"rejected by user\\")" }',
+            "user_denied",
+        ),
         ("patch rejected by user", "user_denied"),
         ("exec command rejected by user", "user_denied"),
         ("user rejected MCP tool call", "user_denied"),
         ("Command blocked by PreToolUse hook: no network. Command: curl x", "policy_denied"),
         ("approval policy is Never; reject command — you should not ask for escalated permissions", "policy_denied"),
-        ('exec_command failed for `/bin/sh -c x`: CreateProcess { message: "Rejected(\\"use make\\")" }', "policy_denied"),
+        (
+            'exec_command failed for `/bin/sh -c x`: CreateProcess { message: "Rejected(\\"use make\\")" }',
+            "policy_denied",
+        ),
         ("patch rejected: writing outside of the project; rejected by user approval settings", "policy_denied"),
     ],
 )
@@ -59,7 +66,8 @@ def test_a_refusal_is_no_failure_and_says_whose_it_is(read, rollout, output: str
 def test_output_that_talks_about_a_refusal_is_output(read, rollout) -> None:
     said = HEAD + "Process exited with code 0\nOutput:\npatch rejected by user\nCommand blocked by PreToolUse hook: x"
     found = read([rollout.meta(), rollout.call("c1", "exec_command", {"cmd": "cat log"}), rollout.output("c1", said)])
-    assert found.outcome.ok and found.facts.denied == 0
+    assert found.outcome.ok
+    assert found.facts.denied == 0
 
 
 @pytest.mark.parametrize("output", ["aborted by user after 5.3s", "Wall time: 5.3 seconds\naborted by user", "aborted"])
@@ -86,7 +94,8 @@ def test_a_call_that_an_interrupt_left_without_a_result_is_closed_as_not_recorde
         ]
     )
     assert found.outcome.code == "outcome_not_recorded"
-    assert found.facts.interrupted == 1 and found.facts.failed == 0
+    assert found.facts.interrupted == 1
+    assert found.facts.failed == 0
     assert [b.kind for b in found.of("session.boundary")] == ["interrupted"]
 
 
@@ -103,7 +112,9 @@ def test_a_result_that_comes_after_the_interrupt_is_still_the_result(read, rollo
 
 
 def test_an_old_command_that_timed_out_is_told_as_such(read, rollout) -> None:
-    text = '{"output":"command timed out after 1000 milliseconds\\n","metadata":{"exit_code":124,"duration_seconds":1.0}}'
+    text = (
+        '{"output":"command timed out after 1000 milliseconds\\n","metadata":{"exit_code":124,"duration_seconds":1.0}}'
+    )
     found = read([rollout.meta(), rollout.call("c1", "shell", {"command": ["sleep", "9"]}), rollout.output("c1", text)])
     assert found.outcome.code == "timeout"
 
@@ -119,8 +130,10 @@ def test_a_process_that_goes_on_is_neither_failed_nor_without_result(read, rollo
         ]
     )
     first, second = found.of("tool.observation")
-    assert first.ok and "42755" in first.summary
-    assert not second.ok and found.facts.failed == 1
+    assert first.ok
+    assert "42755" in first.summary
+    assert not second.ok
+    assert found.facts.failed == 1
 
 
 def test_the_end_of_a_command_is_told_with_the_call_and_not_as_another(read, rollout) -> None:
@@ -137,24 +150,35 @@ def test_the_end_of_a_command_is_told_with_the_call_and_not_as_another(read, rol
     found = read([rollout.meta(), rollout.call("c1", "exec_command", {"cmd": "x"}), end, rollout.output("c1", "no")])
     (done,) = found.of("tool.invocation.completed")
     assert (done.exit_code, done.duration_ms, done.exit) == (4, 2500, "error")
-    assert found.facts.calls.total() == 1 and found.facts.failed == 1
+    assert found.facts.calls.total() == 1
+    assert found.facts.failed == 1
 
 
 def test_a_declined_command_is_denied_whatever_the_model_was_told(read, rollout) -> None:
     declined = rollout.completed(
         "CommandExecution", "c1", command=["rm"], status="declined", exit_code=-1, duration={"secs": 0, "nanos": 0}
     )
-    found = read([rollout.meta(), rollout.call("c1", "exec_command", {"cmd": "rm x"}), declined, rollout.output("c1", "no")])
-    assert found.outcome.code == "user_denied" and found.facts.denied == 1
+    found = read(
+        [rollout.meta(), rollout.call("c1", "exec_command", {"cmd": "rm x"}), declined, rollout.output("c1", "no")]
+    )
+    assert found.outcome.code == "user_denied"
+    assert found.facts.denied == 1
 
 
 def test_a_command_that_the_person_typed_is_a_call_of_its_own(read, rollout) -> None:
     end = rollout.event(
-        "exec_command_end", call_id="u1", source="user_shell", command=["ls"], aggregated_output="a", exit_code=0, cwd="/x"
+        "exec_command_end",
+        call_id="u1",
+        source="user_shell",
+        command=["ls"],
+        aggregated_output="a",
+        exit_code=0,
+        cwd="/x",
     )
     found = read([rollout.meta(), end])
     assert dict(found.facts.calls) == {"user_shell": 1}
-    assert found.outcome.ok and found.outcome.content == "a"
+    assert found.outcome.ok
+    assert found.outcome.content == "a"
 
 
 def test_the_changes_of_a_patch_are_a_diff_and_the_files_it_touched(read, rollout) -> None:
@@ -182,7 +206,8 @@ def test_the_changes_of_a_patch_are_a_diff_and_the_files_it_touched(read, rollou
 
 
 def test_a_patch_without_recorded_changes_is_shown_as_the_model_wrote_it(read, rollout) -> None:
-    patch = "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n@@ def f():\n-  x\n+  y\n*** Delete File: c.py\n*** End Patch"
+    patch = "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n@@ def f():\n-  x\n+  y\n"
+    patch += "*** Delete File: c.py\n*** End Patch"
     found = read(
         [
             rollout.meta(),
@@ -190,7 +215,10 @@ def test_a_patch_without_recorded_changes_is_shown_as_the_model_wrote_it(read, r
             rollout.output("c1", '{"output":"Success","metadata":{"exit_code":0,"duration_seconds":0.0}}'),
         ]
     )
-    assert [(e.kind, e.path) for e in found.outcome.side_effects] == [("file.changed", "b.py"), ("file.deleted", "c.py")]
+    assert [(e.kind, e.path) for e in found.outcome.side_effects] == [
+        ("file.changed", "b.py"),
+        ("file.deleted", "c.py"),
+    ]
     assert "--- a.py\n+++ b.py\n@@ def f():\n-  x\n+  y\n" in found.outcome.inline_diff
 
 
@@ -199,10 +227,14 @@ def test_a_patch_that_failed_changed_nothing(read, rollout) -> None:
         [
             rollout.meta(),
             rollout.script("p1", "*** Begin Patch\n*** Delete File: a\n*** End Patch", "apply_patch"),
-            rollout.script_output("p1", "apply_patch verification failed: Failed to read file to update a: No such file"),
+            rollout.script_output(
+                "p1", "apply_patch verification failed: Failed to read file to update a: No such file"
+            ),
         ]
     )
-    assert not found.outcome.ok and found.outcome.inline_diff is None and found.outcome.side_effects == ()
+    assert not found.outcome.ok
+    assert found.outcome.inline_diff is None
+    assert found.outcome.side_effects == ()
 
 
 def parts(*texts: str) -> list[dict[str, str]]:
@@ -221,10 +253,16 @@ DONE = "Script completed\nWall time 0.3 seconds\nOutput:\n"
         (['[{"status":"fulfilled","value":{"exit_code":3,"output":""}}]'], True, 3),
         (['the file says "exit_code":1'], False, None),
         (["RESULT 1 exit=1"], False, None),
-        (['Warning: truncated output (original token count: 9)\n\n{"chunk_id":"x","exit_code":1,"output":"cut'], True, 1),
+        (
+            ['Warning: truncated output (original token count: 9)\n\n{"chunk_id":"x","exit_code":1,"output":"cut'],
+            True,
+            1,
+        ),
     ],
 )
-def test_a_script_failed_when_a_result_it_printed_says_so(read, rollout, printed, failed: bool, code: int | None) -> None:
+def test_a_script_failed_when_a_result_it_printed_says_so(
+    read, rollout, printed, failed: bool, code: int | None
+) -> None:
     found = read([rollout.meta(), rollout.script("s1", "…"), rollout.script_output("s1", parts(DONE, *printed))])
     assert found.outcome.ok is not failed
     done = found.of("tool.invocation.completed")[0]
@@ -236,8 +274,12 @@ def test_what_a_script_patched_is_told_with_the_script(read, rollout) -> None:
         [
             rollout.meta(),
             rollout.script("s1", "await tools.apply_patch(p)"),
-            rollout.event("patch_apply_end", call_id="exec-1", success=True, changes={"/w/a": {"type": "add", "content": "x\n"}}),
-            rollout.completed("FileChange", "exec-2", status="completed", changes={"/w/b": {"type": "add", "content": "y\n"}}),
+            rollout.event(
+                "patch_apply_end", call_id="exec-1", success=True, changes={"/w/a": {"type": "add", "content": "x\n"}}
+            ),
+            rollout.completed(
+                "FileChange", "exec-2", status="completed", changes={"/w/b": {"type": "add", "content": "y\n"}}
+            ),
             rollout.script_output("s1", parts(DONE, "{}")),
         ]
     )
@@ -252,9 +294,13 @@ def test_a_script_that_goes_on_and_one_that_fails_are_told_apart(read, rollout) 
             rollout.script("s1", "…"),
             rollout.script_output("s1", "Script running with cell ID 12\nWall time 11.0 seconds\nOutput:\n"),
             rollout.call("w1", "wait", {"cell_id": "12"}),
-            rollout.output("w1", parts("Script failed\nWall time 0.0 seconds\nOutput:\n", "Script error:\nSyntaxError: x")),
+            rollout.output(
+                "w1", parts("Script failed\nWall time 0.0 seconds\nOutput:\n", "Script error:\nSyntaxError: x")
+            ),
             rollout.script("s2", "…"),
-            rollout.script_output("s2", "Script failed\nWall time 0.0 seconds\nOutput:\nScript error:\npatch rejected by user"),
+            rollout.script_output(
+                "s2", "Script failed\nWall time 0.0 seconds\nOutput:\nScript error:\npatch rejected by user"
+            ),
         ]
     )
     assert [o.code for o in found.of("tool.observation")] == ["ok", "tool_error", "user_denied"]
@@ -263,7 +309,10 @@ def test_a_script_that_goes_on_and_one_that_fails_are_told_apart(read, rollout) 
 @pytest.mark.parametrize(
     ("output", "cut"),
     [
-        ("Warning: truncated output (original token count: 42224)\nTotal output lines: 30000\n\n1\n…31,000 tokens truncated…\n9", True),
+        (
+            "Warning: truncated output (original token count: 42224)\nTotal output lines: 30000\n\n1\n9",
+            True,
+        ),
         (HEAD + "Process exited with code 0\nOutput:\n1\n[... omitted 200 of 456 lines ...]\n9", True),
         (HEAD + "Process exited with code 0\nOutput:\n1\n…1234 chars truncated…\n9", True),
         (HEAD + "Process exited with code 0\nOutput:\nThe word truncated [... ] stands here", False),
@@ -283,9 +332,12 @@ def test_a_call_of_an_mcp_server_is_told_once_with_its_time_and_its_error(read, 
         result={"Ok": {"content": [{"type": "text", "text": "no such repository"}], "isError": True}},
     )
     call = rollout.call("m1", "search", {"q": "x"}, namespace="mcp__github__")
-    found = read([rollout.meta(), call, end, rollout.output("m1", "Wall time: 0.0040 seconds\nOutput:\nno such repository")])
+    found = read(
+        [rollout.meta(), call, end, rollout.output("m1", "Wall time: 0.0040 seconds\nOutput:\nno such repository")]
+    )
     assert dict(found.facts.calls) == {"mcp__github__search": 1}
-    assert found.facts.failed == 1 and found.of("tool.invocation.completed")[0].duration_ms == 4
+    assert found.facts.failed == 1
+    assert found.of("tool.invocation.completed")[0].duration_ms == 4
 
 
 def test_a_search_of_the_web_is_one_call_whichever_records_tell_of_it(read, rollout) -> None:
@@ -296,7 +348,9 @@ def test_a_search_of_the_web_is_one_call_whichever_records_tell_of_it(read, roll
             rollout.event("web_search_end", call_id="ws_1", query="rust", action=action),
             rollout.item("web_search_call", status="completed", action=action),
             rollout.completed("WebSearch", "ws_1", query="rust", action=action),
-            rollout.item("web_search_call", status="completed", action={"type": "open_page", "url": "https://serde.rs"}),
+            rollout.item(
+                "web_search_call", status="completed", action={"type": "open_page", "url": "https://serde.rs"}
+            ),
             rollout.item("web_search_call", status="in_progress", action={"type": "search", "query": "go"}),
         ]
     )
@@ -310,21 +364,30 @@ def test_an_id_that_is_used_again_is_another_call(read, rollout) -> None:
         records += [rollout.call("call_0", "exec_command", {"cmd": str(code)})]
         records += [rollout.output("call_0", f"{HEAD}Process exited with code {code}\nOutput:\n")]
     found = read(records)
-    assert found.facts.calls["exec_command"] == 2 and found.facts.failed == 1
+    assert found.facts.calls["exec_command"] == 2
+    assert found.facts.failed == 1
 
 
 def test_a_result_without_its_call_makes_the_call_and_says_so(read, rollout) -> None:
     found = read([rollout.meta(), rollout.output("c1", "text")])
     (intent,) = found.of("tool.intent")
-    assert intent.tool == "?" and "not in the log" in intent.reason
+    assert intent.tool == "?"
+    assert "not in the log" in intent.reason
 
 
 def test_an_agent_that_was_started_is_linked_to_the_call(read, rollout) -> None:
     found = read(
         [
             rollout.meta(),
-            rollout.call("a1", "spawn_agent", {"message": "Look at the tests", "agent_type": "explorer"}, namespace="collaboration"),
-            rollout.event("collab_agent_spawn_end", call_id="a1", new_thread_id="t-9", new_agent_role="explorer", prompt="Look"),
+            rollout.call(
+                "a1",
+                "spawn_agent",
+                {"message": "Look at the tests", "agent_type": "explorer"},
+                namespace="collaboration",
+            ),
+            rollout.event(
+                "collab_agent_spawn_end", call_id="a1", new_thread_id="t-9", new_agent_role="explorer", prompt="Look"
+            ),
             rollout.output("a1", '{"agent_id":"t-9","nickname":"Ada"}'),
             rollout.call("a2", "spawn_agent", {"task_name": "review", "message": "Review"}, namespace="multi_agent_v1"),
             rollout.output("a2", '{"task_name":"/root/review"}'),
@@ -335,7 +398,8 @@ def test_an_agent_that_was_started_is_linked_to_the_call(read, rollout) -> None:
         ]
     )
     assert [(s.child, s.agent_type) for s in found.of("agent.spawned")] == [("t-9", "explorer"), ("/root/review", None)]
-    assert found.facts.sub_agents == 2 and found.facts.failed == 1
+    assert found.facts.sub_agents == 2
+    assert found.facts.failed == 1
     assert found.facts.calls == {"spawn_agent": 3, "wait_agent": 1}
 
 
@@ -344,8 +408,12 @@ def test_an_agent_that_a_script_started_is_linked_to_the_script(read, rollout) -
         [
             rollout.meta(),
             rollout.script("s1", "await tools.spawn_agent({…})"),
-            rollout.event("sub_agent_activity", kind="started", event_id="exec-7", agent_thread_id="t-3", agent_path="/root/x"),
-            rollout.event("sub_agent_activity", kind="interacted", event_id="e", agent_thread_id="t-3", agent_path="/root/x"),
+            rollout.event(
+                "sub_agent_activity", kind="started", event_id="exec-7", agent_thread_id="t-3", agent_path="/root/x"
+            ),
+            rollout.event(
+                "sub_agent_activity", kind="interacted", event_id="e", agent_thread_id="t-3", agent_path="/root/x"
+            ),
             rollout.script_output("s1", parts(DONE)),
         ]
     )

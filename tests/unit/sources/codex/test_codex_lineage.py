@@ -61,7 +61,8 @@ def check_child(found, rollout) -> None:
     assert found.facts.sessions[0] == rollout.child
     assert found.facts.parent == rollout.parent
     assert (found.facts.user_turns, found.facts.assistant_messages, found.facts.inherited) == (1, 1, 2)
-    assert found.facts.calls == {"exec_command": 1} and found.facts.failed == 0
+    assert found.facts.calls == {"exec_command": 1}
+    assert found.facts.failed == 0
     assert (found.facts.tokens().input, found.facts.tokens().output) == (637, 63)
     assert boundaries(found).count("forked") == 1
     assert [m.text for m in found.of("message.user") if m.inherited] == ["asked the parent"]
@@ -103,8 +104,10 @@ def test_the_ordinal_in_the_head_says_where_a_sub_agent_begins(read, rollout) ->
 def test_a_sub_agent_without_a_copy_owns_all_of_its_log(read, rollout) -> None:
     spawn = {"subagent": {"thread_spawn": {"parent_thread_id": rollout.parent, "depth": 1, "agent_role": "explorer"}}}
     found = read([rollout.meta(rollout.child, source=spawn), *own_of_child(rollout)])
-    assert found.facts.parent == rollout.parent and found.facts.inherited == 0
-    assert found.facts.user_turns == 1 and found.facts.calls.total() == 1
+    assert found.facts.parent == rollout.parent
+    assert found.facts.inherited == 0
+    assert found.facts.user_turns == 1
+    assert found.facts.calls.total() == 1
     assert found.facts.tokens().input == 637, "the first total went on from the parent's"
 
 
@@ -141,7 +144,12 @@ def test_a_usage_record_and_the_total_behind_it_are_one_response(read, rollout) 
         return rollout.record("token_usage_record", {"turn_id": "t", "response_id": response, "usage": usage})
 
     def total(given: int, cached: int, made: int, thought: int) -> dict:
-        usage = {"input_tokens": given, "cached_input_tokens": cached, "output_tokens": made, "reasoning_output_tokens": thought}
+        usage = {
+            "input_tokens": given,
+            "cached_input_tokens": cached,
+            "output_tokens": made,
+            "reasoning_output_tokens": thought,
+        }
         return rollout.event("token_count", info={"total_token_usage": usage})
 
     context = rollout.record("turn_context", {"model": "gpt-6"})
@@ -179,7 +187,8 @@ def test_turns_that_were_rolled_back_stay_and_are_marked(read, rollout) -> None:
             rollout.event("user_message", message="right"),
         ]
     )
-    assert boundaries(found) == ["rolled_back"] and found.facts.user_turns == 2
+    assert boundaries(found) == ["rolled_back"]
+    assert found.facts.user_turns == 2
 
 
 def test_one_compaction_is_told_once_and_each_is_told(read, rollout) -> None:
@@ -230,4 +239,5 @@ def test_documents_over_many_lines_are_read_as_the_same_session(tmp_path, read_p
     path = tmp_path / "pretty.jsonl"
     path.write_text("\n".join(json.dumps(record, indent=2) for record in records))
     found = read_path(path, "document")
-    assert found.facts.user_turns == 1 and found.facts.sessions == [rollout.parent]
+    assert found.facts.user_turns == 1
+    assert found.facts.sessions == [rollout.parent]

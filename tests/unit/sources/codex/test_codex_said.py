@@ -60,7 +60,10 @@ def test_what_is_tagged_is_a_person_s_where_an_event_says_so(read, rollout) -> N
 
 
 def test_a_message_with_a_picture_is_one_message(read, rollout) -> None:
-    content = [{"type": "input_text", "text": "<image name=[Image #1]>"}, {"type": "input_image", "image_url": "data:x"}]
+    content = [
+        {"type": "input_text", "text": "<image name=[Image #1]>"},
+        {"type": "input_image", "image_url": "data:x"},
+    ]
     content += [{"type": "input_text", "text": "</image>"}, {"type": "input_text", "text": "what is this?"}]
     found = read(
         [
@@ -79,7 +82,9 @@ def test_the_newest_form_tells_messages_as_completed_items(read, rollout) -> Non
             rollout.message("user", "go", id="u1"),
             rollout.completed("UserMessage", "item-1", content=[{"type": "text", "text": "go", "text_elements": []}]),
             rollout.completed("Reasoning", "r1", summary_text=["**Thinking**"], raw_content=[]),
-            rollout.item("reasoning", id="r1", summary=[{"type": "summary_text", "text": "**Thinking**"}], encrypted_content="x"),
+            rollout.item(
+                "reasoning", id="r1", summary=[{"type": "summary_text", "text": "**Thinking**"}], encrypted_content="x"
+            ),
             rollout.completed("AgentMessage", "msg_1", content=[{"type": "Text", "text": "done"}]),
             rollout.message("assistant", "done", id="msg_1"),
         ]
@@ -119,7 +124,11 @@ def test_thoughts_are_told_once_and_closed_ones_are_marked(read, rollout) -> Non
             rollout.item("reasoning", summary=[], encrypted_content="gAAA"),
         ]
     )
-    assert [(r.text, r.encrypted) for r in found.of("message.reasoning")] == [("**One**", None), ("**Two**", None), ("", True)]
+    assert [(r.text, r.encrypted) for r in found.of("message.reasoning")] == [
+        ("**One**", None),
+        ("**Two**", None),
+        ("", True),
+    ]
 
 
 def test_a_plan_is_told_once(read, rollout) -> None:
@@ -140,16 +149,22 @@ def test_what_another_agent_says_is_no_turn_of_the_person(read, rollout) -> None
         [
             rollout.meta(),
             rollout.record("inter_agent_communication_metadata", {"trigger_turn": True}),
-            rollout.item("agent_message", author="/root", recipient="/root/x", content=[{"type": "input_text", "text": "begin"}]),
+            rollout.item(
+                "agent_message", author="/root", recipient="/root/x", content=[{"type": "input_text", "text": "begin"}]
+            ),
         ]
     )
     (message,) = found.of("message.user")
-    assert message.injected and message.text == "/root to /root/x: begin"
+    assert message.injected
+    assert message.text == "/root to /root/x: begin"
 
 
-@pytest.mark.parametrize("records", [[{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}]])
+@pytest.mark.parametrize(
+    "records", [[{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}]]
+)
 def test_records_without_an_envelope_are_read_too(read, records) -> None:
     head = {"id": "0198", "timestamp": "2025-07-01T10:00:00.000Z", "instructions": None, "git": {"branch": "main"}}
     found = read([head, {"record_type": "state"}, *records])
-    assert found.facts.sessions == ["0198"] and found.facts.user_turns == 1
+    assert found.facts.sessions == ["0198"]
+    assert found.facts.user_turns == 1
     assert found.tally.unknown == 0
