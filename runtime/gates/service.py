@@ -38,6 +38,7 @@ GATES = {
     "claude": ("interlock.runtime.gates.claude", "ClaudeGate"),
     "codex": ("interlock.runtime.gates.codex_hooks", "CodexGate"),
     "gemini": ("interlock.runtime.gates.gemini_hooks", "GeminiGate"),
+    "opencode": ("interlock.runtime.gates.opencode_hooks", "OpencodeGate"),
 }
 """Route -> module and class."""
 IDLE_S = 900.0

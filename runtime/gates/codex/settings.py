@@ -14,7 +14,7 @@ from interlock.runtime.gates.service_hook import HOOK_TIMEOUT_S, command_for
 ROUTE = "codex"
 KNOWN_VERSIONS = ("0.171.0",)
 """Versions this gate was run against."""
-TELLING = ("SessionStart", "PostToolUse", "Stop")
+TELLING = ("SessionStart", "PostToolUse", "Stop", "SessionEnd")
 
 
 def codex_hooks() -> dict[str, list[dict[str, Any]]]:

@@ -11,7 +11,7 @@ import os
 import shlex
 from pathlib import Path
 
-from interlock.runtime.gates.service_config import ServiceConfig
+from interlock.runtime.gates.service_config import WAIT_HEADER, ServiceConfig
 from interlock.runtime.gates.service_hook import program
 from interlock.runtime.journal.place import config_home, make_closed
 
@@ -34,7 +34,8 @@ fi
 body=$(cat)
 post() {{
     printf '%s' "$body" | curl -q -sS -f --noproxy '*' --max-time {hold} --unix-socket {socket} \\
-        -H 'Content-Type: application/json' -H "X-Interlock-Agent-Pid: $2" --data-binary @- "http://gate/$1"
+        -H 'Content-Type: application/json' -H "X-Interlock-Agent-Pid: $2" -H '{wait_header}: {hold}' \\
+        --data-binary @- "http://gate/$1"
 }}
 if answer=$(post "$1" "$2" 2>/dev/null); then
     printf '%s\\n' "$answer"
@@ -56,7 +57,7 @@ def hold_file() -> Path:
 
 def hold_text(config: ServiceConfig) -> str:
     """The program for this service."""
-    return _PROGRAM.format(hold=HOLD_S, socket=shlex.quote(config.socket), start=program())
+    return _PROGRAM.format(hold=HOLD_S, wait_header=WAIT_HEADER, socket=shlex.quote(config.socket), start=program())
 
 
 def install_hold(config: ServiceConfig) -> Path:

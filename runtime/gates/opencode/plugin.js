@@ -61,6 +61,7 @@ function asks(permission, tool) {
 
 export const InterlockGate = async ({ client, directory, worktree }) => {
   let permission = {}
+  const running = new Set()
   const base = { directory, worktree, pid: process.pid, headless: process.argv.includes("run") }
   // a session that `interlock opencode` watches over its own connection is asked about there
   const attached = Boolean(process.env.INTERLOCK_ATTACHED)
@@ -70,6 +71,23 @@ export const InterlockGate = async ({ client, directory, worktree }) => {
     const request = { path: { requestID: asked.id }, query: { directory }, body }
     if (client.permission?.reply) await client.permission.reply({ requestID: asked.id, directory, ...body })
     else await client._client.post({ url: "/permission/{requestID}/reply", ...request })
+  }
+
+  // opencode's own record of a call that is over
+  const part = (one) => {
+    const state = one.type === "tool" ? one.state : undefined
+    if (!state || !["completed", "error"].includes(state.status) || !running.delete(one.callID)) return
+    told({
+      ...base,
+      event: "tool.part",
+      sessionID: one.sessionID,
+      callID: one.callID,
+      status: state.status,
+      error: state.error,
+      exit: state.metadata?.exit,
+      durationMs: state.time?.end - state.time?.start,
+      bytes: typeof state.output === "string" ? state.output.length : 0,
+    })
   }
 
   return {
@@ -82,11 +100,14 @@ export const InterlockGate = async ({ client, directory, worktree }) => {
         told({ ...base, event: event.type, properties: event.properties }).then(async (answer) => {
           if (answer.reply) await reply(event.properties, answer).catch(() => {})
         })
+      } else if (event.type === "message.part.updated") {
+        part(event.properties.part)
       } else if (["permission.replied", "session.idle", "session.deleted"].includes(event.type)) {
         told({ ...base, event: event.type, properties: event.properties })
       }
     },
     "tool.execute.before": async (input, output) => {
+      running.add(input.callID)
       const call = { ...base, event: "tool.execute.before", tool: input.tool, args: output.args }
       const answer = await told({
         ...call,
@@ -95,17 +116,6 @@ export const InterlockGate = async ({ client, directory, worktree }) => {
         asks: attached || asks(permission, input.tool),
       })
       if (answer.decision === "deny") throw new Error(answer.message || "Denied by the person at Interlock. Nothing was run.")
-    },
-    "tool.execute.after": async (input, output) => {
-      await told({
-        ...base,
-        event: "tool.execute.after",
-        tool: input.tool,
-        sessionID: input.sessionID,
-        callID: input.callID,
-        title: output.title,
-        bytes: typeof output.output === "string" ? output.output.length : 0,
-      })
     },
   }
 }

@@ -40,6 +40,26 @@ async def _until(check: Any, what: str, patience: float = PATIENCE_S) -> Any:
     raise AssertionError(f"never seen: {what() if callable(what) else what}")
 
 
+_CODEX = """model = "gpt-5.5"
+model_provider = "fake"
+approval_policy = "on-request"
+sandbox_mode = "{sandbox}"
+check_for_update_on_startup = false
+[model_providers.fake]
+name = "fake"
+base_url = "http://127.0.0.1:{port}/v1"
+wire_api = "responses"
+env_key = "FAKE_KEY"
+supports_websockets = false
+[analytics]
+enabled = false
+[projects."{project}"]
+trust_level = "trusted"
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
+"""
+
+
 @dataclass
 class Terminal:
     """A terminal of its own for one program."""
@@ -135,6 +155,8 @@ class Stage:
     port: int = 0
     env: dict[str, str] = field(default_factory=dict)
     terminals: list[Terminal] = field(default_factory=list)
+    before: bytes = b""
+    """A settings file as it was."""
     _model: subprocess.Popen[bytes] | None = None
 
     @property
@@ -221,6 +243,13 @@ class Stage:
         if not self.env["PATH"].startswith(str(place.parent)):
             self.env["PATH"] = f"{place.parent}:{self.env['PATH']}"
         return place
+
+    def codex_settings(self, sandbox: str = "workspace-write") -> None:
+        """Have Codex talk to the model, ask on request, and come up without questions of its own."""
+        home = self.home / ".codex"
+        home.mkdir()
+        (home / "config.toml").write_text(_CODEX.format(port=self.port, project=self.project, sandbox=sandbox))
+        self.env |= {"CODEX_HOME": str(home), "FAKE_KEY": "none"}
 
     def close(self) -> None:
         for terminal in self.terminals:

@@ -34,36 +34,12 @@ PLAYS = {
 }  # fmt: skip
 
 
-def settings(stage: Any, sandbox: str = "workspace-write") -> None:
-    home = stage.home / ".codex"
-    home.mkdir()
-    (home / "config.toml").write_text(f"""model = "gpt-5.5"
-model_provider = "fake"
-approval_policy = "on-request"
-sandbox_mode = "{sandbox}"
-check_for_update_on_startup = false
-[model_providers.fake]
-name = "fake"
-base_url = "http://127.0.0.1:{stage.port}/v1"
-wire_api = "responses"
-env_key = "FAKE_KEY"
-supports_websockets = false
-[analytics]
-enabled = false
-[projects."{stage.project}"]
-trust_level = "trusted"
-[notice.model_migrations]
-"gpt-5.5" = "gpt-6-sol"
-""")
-    stage.env |= {"CODEX_HOME": str(home), "FAKE_KEY": "none"}
-
-
 @pytest.fixture
 def codex(stage: Any) -> Any:
     """The stage with Codex installed and the model playing."""
     stage.program("codex", CODEX)
     stage.play(PLAYS)
-    settings(stage)
+    stage.codex_settings()
     return stage
 
 

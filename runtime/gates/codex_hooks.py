@@ -1,0 +1,122 @@
+"""The gate of Codex where it has no app-server that we are on: its command hooks.
+
+Promises: PreToolUse answers denies of the policy and nothing else; PermissionRequest answers policy and person, with the
+person's words; with nobody watching Codex's own prompt appears at once. What is not understood is left to Codex.
+Does not promise: a race. While a question is held here Codex shows no prompt of its own (docs/gates.md).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from interlock.runtime.gates.call import ForeignCall
+from interlock.runtime.gates.claude import deny_before, permission_answer
+from interlock.runtime.gates.hook_session import HookSession, HookSessions, first_line
+from interlock.runtime.gates.host import GateHost
+from interlock.runtime.gates.route import Hook
+from interlock.runtime.gates.wording import denial, said
+
+_log = logging.getLogger(__name__)
+
+
+class CodexGate:
+    """All sessions of Codex of this user whose hooks come here."""
+
+    def __init__(self, host: GateHost) -> None:
+        self._host = host
+        self._sessions = HookSessions(host, "Codex", "codex", _version)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a standing permission would be lost."""
+        return self._sessions.is_busy
+
+    def look(self) -> None:
+        """End the sessions whose process is gone."""
+        self._sessions.look()
+
+    async def hook(self, hook: Hook) -> Mapping[str, Any]:
+        """The answer to one hook; `{}` leaves it to Codex."""
+        body = hook.body
+        event, session_id, cwd = body.get("hook_event_name"), body.get("session_id"), body.get("cwd")
+        if not isinstance(event, str) or not isinstance(session_id, str) or not session_id:
+            _log.warning("a hook of Codex names no event or no session: left to Codex")
+            return {}
+        if event == "SessionEnd":
+            self._sessions.end(session_id, "Codex says that it has ended")
+            return {}
+        log = body.get("transcript_path")
+        session = self._sessions.get(session_id, str(cwd or "/"), log if isinstance(log, str) else None, hook)
+        if session is None:
+            return self._unrecorded(event, body)
+        session.confirm_denied(_shows)
+        match event:
+            case "PreToolUse":
+                call = session.add(made(body))
+                verdict = session.ledger.refuse(call)
+                return deny_before(said(verdict)) if verdict is not None else {}
+            case "PermissionRequest":
+                return permission_answer(await session.judged(_asked(session, body), hook))
+            case "PostToolUse":
+                self._after(session, body)
+            case "Stop":
+                session.turn_over()
+            case _:
+                pass
+        return {}
+
+    def _unrecorded(self, event: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        if event != "PreToolUse":
+            return {}
+        call = made(body)
+        decision = self._host.rules.decide("codex", call, (call.cwd,), (), self._host.now())
+        return deny_before(denial(decision)) if decision.effect == "deny" else {}
+
+    def _after(self, session: HookSession, body: Mapping[str, Any]) -> None:
+        call = session.by_id(body.get("tool_use_id"))
+        if call is not None:
+            text = body.get("tool_response")
+            session.ran(call, ok=True, summary="Codex says that it ran", size=len(text) if isinstance(text, str) else 0)
+
+
+def made(body: Mapping[str, Any]) -> ForeignCall:
+    """The call that a hook speaks of."""
+    given = body.get("tool_input")
+    given = dict(given) if isinstance(given, Mapping) else {"input": given}
+    why = given.pop("description", None)
+    call_id = body.get("tool_use_id")
+    facts = {"codex": {"permissionMode": body["permission_mode"]}} if body.get("permission_mode") else {}
+    return ForeignCall(
+        tool=str(body.get("tool_name") or "unknown"),
+        input=given,
+        cwd=str(body.get("cwd") or "/"),
+        call_id=call_id if isinstance(call_id, str) else None,
+        reason=why if isinstance(why, str) and why else None,
+        facts=facts,
+    )
+
+
+def _asked(session: HookSession, body: Mapping[str, Any]) -> ForeignCall:
+    """The call of a permission request, which has no id: the oldest alike that was not asked about."""
+    fresh = made(body)
+    known = session.alike(fresh.tool, fresh.input, lambda call: call.ask_id is None and call.verdict is None)
+    if known is None:
+        return session.add(fresh)
+    known.reason = known.reason or fresh.reason
+    return known
+
+
+def _shows(call: ForeignCall, tail: bytes) -> bool:
+    """Whether Codex's own record has the output of a call."""
+    if call.call_id is None:
+        return False
+    mark = f'"{call.call_id}"'.encode()
+    return any(mark in line and b'_output"' in line for line in tail.splitlines())
+
+
+def _version(body: Mapping[str, Any]) -> str:
+    path = body.get("transcript_path")
+    meta = first_line(path if isinstance(path, str) else None).get("payload")
+    return str(meta.get("cli_version") or "") if isinstance(meta, dict) else ""

@@ -1,0 +1,119 @@
+"""The gate of Gemini CLI: its BeforeTool hook.
+
+Promises: a deny of the policy or a person keeps the call from running and reaches the model in words; what nobody decides
+here is asked in Gemini CLI's own prompt (`ask`), never let through: our policy file has opened what Gemini CLI would ask.
+Calls that Gemini CLI never asks about are left to it, unless a rule of the user says ask or deny.
+Does not promise: a race. While a question is held here Gemini CLI shows no prompt of its own (docs/gates.md).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from interlock.runtime.gates.call import ForeignCall, Verdict
+from interlock.runtime.gates.gemini.settings import OPENED
+from interlock.runtime.gates.hook_session import HookSession, HookSessions
+from interlock.runtime.gates.host import GateHost
+from interlock.runtime.gates.route import Hook
+from interlock.runtime.gates.wording import denial, said
+
+_log = logging.getLogger(__name__)
+_RULES = ("managed", "user", "project")
+ASK = {"decision": "ask"}
+"""Gemini CLI asks in its own prompt; without a terminal it refuses."""
+
+
+class GeminiGate:
+    """All sessions of Gemini CLI of this user."""
+
+    def __init__(self, host: GateHost) -> None:
+        self._host = host
+        self._sessions = HookSessions(host, "Gemini CLI", "gemini", lambda _: "")
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a standing permission would be lost."""
+        return self._sessions.is_busy
+
+    def look(self) -> None:
+        """End the sessions whose process is gone."""
+        self._sessions.look()
+
+    async def hook(self, hook: Hook) -> Mapping[str, Any]:
+        """The answer to one hook."""
+        body = hook.body
+        event, session_id = body.get("hook_event_name"), body.get("session_id")
+        if not isinstance(event, str) or not isinstance(session_id, str) or not session_id:
+            _log.warning("a hook of Gemini CLI names no event or no session: asked in its own prompt")
+            return ASK if event in (None, "BeforeTool") else {}
+        if event == "SessionEnd":
+            self._sessions.end(session_id, f"Gemini CLI says: {body.get('reason') or 'ended'}")
+            return {}
+        log = body.get("transcript_path")
+        session = self._sessions.get(
+            session_id, str(body.get("cwd") or "/"), log if isinstance(log, str) else None, hook
+        )
+        if event != "BeforeTool":
+            if event == "AfterTool" and session is not None:
+                self._after(session, body)
+            return {}
+        call = made(body)
+        if session is None:
+            return self._unrecorded(call)
+        session.confirm_denied(_shows)
+        return await self._before(session, call, hook)
+
+    async def _before(self, session: HookSession, call: ForeignCall, hook: Hook) -> Mapping[str, Any]:
+        session.add(call)
+        if call.tool not in OPENED:
+            decision = session.ledger.decide(call)
+            if decision.effect == "ask" and decision.source not in _RULES:
+                return {}  # Gemini CLI's own rules know this tool
+        return answer_of(await session.judged(call, hook))
+
+    def _unrecorded(self, call: ForeignCall) -> Mapping[str, Any]:
+        decision = self._host.rules.decide("gemini", call, (call.cwd,), (), self._host.now())
+        if decision.effect == "deny":
+            return {"decision": "deny", "reason": denial(decision)}
+        return ASK if call.tool in OPENED else {}
+
+    def _after(self, session: HookSession, body: Mapping[str, Any]) -> None:
+        told = made(body)
+        call = session.alike(told.tool, told.input, lambda c: c.verdict is None or c.verdict.decision != "deny")
+        response = body.get("tool_response")
+        response = response if isinstance(response, Mapping) else {}
+        if call is not None:
+            text = response.get("llmContent")
+            size = len(text) if isinstance(text, str) else 0
+            failed = bool(response.get("error"))
+            session.ran(call, ok=not failed, summary="Gemini CLI says that it failed" if failed else "", size=size)
+
+
+def answer_of(verdict: Verdict) -> Mapping[str, Any]:
+    """The answer to BeforeTool."""
+    if verdict.decision == "none":
+        return ASK
+    return {"decision": "allow"} if verdict.decision == "allow" else {"decision": "deny", "reason": said(verdict)}
+
+
+def made(body: Mapping[str, Any]) -> ForeignCall:
+    """The call that a hook speaks of. Gemini CLI gives it no id."""
+    given = body.get("tool_input")
+    given = dict(given) if isinstance(given, Mapping) else {"input": given}
+    why = given.get("description") or given.get("instruction")
+    return ForeignCall(
+        tool=str(body.get("tool_name") or "unknown"),
+        input=given,
+        cwd=str(body.get("cwd") or "/"),
+        reason=why if isinstance(why, str) else None,
+    )
+
+
+def _shows(call: ForeignCall, tail: bytes) -> bool:
+    """Whether Gemini CLI's own record has the refusal, in the words that it was given."""
+    assert call.verdict is not None
+    words = json.dumps(said(call.verdict), ensure_ascii=False)[1:-1]
+    return words.encode() in tail or json.dumps(said(call.verdict))[1:-1].encode() in tail

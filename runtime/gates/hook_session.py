@@ -1,0 +1,196 @@
+"""Sessions of agents whose hooks come to the service: their ledgers, and which hook speaks of which call.
+
+Promises: a hook without an id is tied to the oldest call of the same tool and input that fits; a question that blocks the
+agent's own prompt is given back to it when nobody has watched for `UNWATCHED_S`; a session whose process is gone is ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from interlock.runtime.events.session import Agent, Foreign
+from interlock.runtime.gates.call import ForeignCall, Verdict
+from interlock.runtime.gates.host import GateHost
+from interlock.runtime.gates.ledger import EndReason, Ledger
+from interlock.runtime.gates.route import Hook
+from interlock.runtime.journal.place import PlaceError
+from interlock.runtime.journal.writer import JournalWriteError
+
+_log = logging.getLogger(__name__)
+UNWATCHED_S = 60.0
+"""A screen that is started again within this time finds the ask as it was."""
+_LOOK_S = 1.0
+_MARGIN_S = 2.0
+"""An ask is closed so long before the hook gives up."""
+_TAIL = 1 << 20
+"""Bytes at the end of an agent's own record that are looked through."""
+
+
+class HookSession:
+    """One session of an agent."""
+
+    def __init__(self, host: GateHost, ledger: Ledger, cwd: str) -> None:
+        self.host = host
+        self.ledger = ledger
+        self.cwd = cwd
+        self.pid: int | None = None
+        self._calls: list[ForeignCall] = []
+
+    @property
+    def is_alive(self) -> bool | None:
+        """Whether its process lives; None: it is not known which it is."""
+        if self.pid is None:
+            return None
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+
+    @property
+    def calls(self) -> tuple[ForeignCall, ...]:
+        """Calls of which no end was seen, oldest first."""
+        return tuple(self._calls)
+
+    def add(self, call: ForeignCall) -> ForeignCall:
+        """Remember a call."""
+        self._calls.append(call)
+        return call
+
+    def by_id(self, call_id: Any) -> ForeignCall | None:
+        """The call with the agent's own id."""
+        return next((c for c in self._calls if c.call_id == call_id), None) if isinstance(call_id, str) else None
+
+    def alike(self, tool: str, given: Mapping[str, Any], fits: Callable[[ForeignCall], bool]) -> ForeignCall | None:
+        """The oldest call of this tool with this input."""
+        return next((c for c in self._calls if c.tool == tool and dict(c.input) == dict(given) and fits(c)), None)
+
+    async def judged(self, call: ForeignCall, hook: Hook) -> Verdict:
+        """The verdict on a call, as long as the agent waits and, where its own prompt is kept waiting, somebody watches."""
+        if hook.wait_s is not None:
+            call.expires_at = self.host.now() + timedelta(seconds=max(hook.wait_s - _MARGIN_S, 1.0))
+        task = asyncio.ensure_future(self.ledger.judge(call))
+        gone = asyncio.ensure_future(hook.gone.wait())
+        seen = time.monotonic()
+        try:
+            while not task.done() and not gone.done():
+                await asyncio.wait({task, gone}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+                seen = time.monotonic() if self.host.is_watched or call.races else seen
+                if time.monotonic() - seen > UNWATCHED_S:
+                    self.ledger.cancel(call, "withdrawn", "nobody watches any more: the agent asks in its own prompt")
+            if not task.done():
+                self.ledger.cancel(call, "withdrawn")
+            return await task
+        finally:
+            gone.cancel()
+            if not task.done():
+                task.cancel()
+
+    def ran(
+        self, call: ForeignCall, *, ok: bool, summary: str = "", duration_ms: int | None = None, size: int = 0
+    ) -> None:
+        """The agent tells that a call ran."""
+        self.ledger.cancel(call, "native_allow")
+        if call.verdict is not None and call.verdict.decision == "allow":
+            self.ledger.delivered(call)
+        self.ledger.result(call, ok=ok, summary=summary, duration_ms=duration_ms, output_bytes=size)
+        self.forget(call)
+
+    def forget(self, call: ForeignCall) -> None:
+        """Its end is on record."""
+        with suppress(ValueError):
+            self._calls.remove(call)
+
+    def confirm_denied(self, shows: Callable[[ForeignCall, bytes], bool]) -> None:
+        """Look into the agent's own record for calls that were denied here, and end those that stand in it."""
+        denied = [c for c in self._calls if c.verdict is not None and c.verdict.decision == "deny"]
+        if not denied:
+            return
+        tail = _tail_of(self.ledger.foreign.log)
+        for call in denied:
+            if shows(call, tail):
+                self.ledger.delivered(call)
+                self.ledger.result(call, ok=False)
+                self.forget(call)
+
+    def turn_over(self) -> None:
+        """Nothing is open any more: what was not told to run did not run."""
+        for call in self.calls:
+            self.ledger.cancel(call, "withdrawn")
+            self.ledger.result(call, ok=False, summary="not run, as far as the agent tells")
+            self.forget(call)
+
+
+class HookSessions:
+    """All sessions of one kind of agent."""
+
+    def __init__(self, host: GateHost, name: str, kind: str, version_of: Callable[[Mapping[str, Any]], str]) -> None:
+        self.host = host
+        self._name = name
+        self._kind = kind
+        self._version_of = version_of
+        self._sessions: dict[str, HookSession] = {}
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a standing permission would be lost."""
+        return any(one.ledger.grants.standing() and one.is_alive for one in self._sessions.values())
+
+    def get(self, session_id: str, cwd: str, log: str | None, hook: Hook) -> HookSession | None:
+        """The session, begun where it is new; None: no journal can be written."""
+        found = self._sessions.get(session_id)
+        if found is None:
+            agent = Agent(name=self._name, version=self._version_of(hook.body), kind=self._kind)
+            try:
+                ledger = self.host.open(agent, Foreign(session=session_id, log=log or None), cwd or "/")
+            except (JournalWriteError, PlaceError) as error:
+                _log.error("no journal for the session %s of %s: %s", session_id, self._name, error)
+                return None
+            found = self._sessions[session_id] = HookSession(self.host, ledger, cwd or "/")
+        if hook.agent_pid is not None:
+            found.pid = hook.agent_pid
+        return found
+
+    def end(self, session_id: str, message: str, reason: EndReason = "completed") -> None:
+        """A session is over."""
+        found = self._sessions.pop(session_id, None)
+        if found is not None:
+            found.turn_over()
+            found.ledger.end(reason, message)
+
+    def look(self) -> None:
+        """End the sessions whose process is gone without a word."""
+        for session_id, session in list(self._sessions.items()):
+            if session.is_alive is False:
+                self.end(session_id, "its process has ended", "completed")
+
+
+def first_line(path: str | None) -> dict[str, Any]:
+    """The first record of an agent's log, {} where it cannot be read."""
+    try:
+        with open(path or "", "rb") as file:
+            value = json.loads(file.readline(_TAIL))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _tail_of(path: str | None) -> bytes:
+    try:
+        with Path(path or "").open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - _TAIL))
+            return file.read()
+    except OSError:
+        return b""

@@ -1,0 +1,155 @@
+"""The gate of opencode, as its plugin (`opencode/plugin.js`) tells of calls and questions.
+
+Promises: a deny keeps the call from running and the model reads why; opencode's own questions are answered while its prompt
+stays usable, whichever answer comes first; calls that opencode would let through are held while somebody watches, and left
+to opencode's settings otherwise. A reject takes the session's other open questions with it (opencode does that): each of
+them is closed here at once with that reason, none vanishes without a word.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from interlock.runtime.gates.call import ForeignCall
+from interlock.runtime.gates.hook_session import HookSession, HookSessions
+from interlock.runtime.gates.host import GateHost
+from interlock.runtime.gates.opencode.question import TAKEN_DOWN, call_of, merged_into, native_cause
+from interlock.runtime.gates.route import Hook
+from interlock.runtime.gates.wording import denial, said
+
+_log = logging.getLogger(__name__)
+
+
+class OpencodeGate:
+    """All sessions of opencode of this user whose plugin talks to us."""
+
+    def __init__(self, host: GateHost) -> None:
+        self._host = host
+        self._sessions = HookSessions(host, "opencode", "opencode", lambda body: str(body.get("version") or ""))
+        self._questions: dict[str, tuple[HookSession, ForeignCall]] = {}
+        self._rejected: set[str] = set()
+        """Sessions in which we have just rejected something."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a standing permission would be lost."""
+        return self._sessions.is_busy
+
+    def look(self) -> None:
+        """End the sessions whose process is gone."""
+        self._sessions.look()
+
+    async def hook(self, hook: Hook) -> Mapping[str, Any]:
+        """The answer to what the plugin tells; `{}` leaves it to opencode."""
+        body, event = hook.body, hook.body.get("event")
+        told = body.get("properties")
+        told = told if isinstance(told, Mapping) else body
+        session_id = told.get("sessionID")
+        if not isinstance(session_id, str) or not session_id or not isinstance(event, str):
+            return {}
+        if event == "session.deleted":
+            self._sessions.end(session_id, "opencode has removed the session")
+            return {}
+        if event == "permission.replied":
+            self._replied(told)
+            return {}
+        session = self._sessions.get(session_id, str(body.get("directory") or "/"), None, hook)
+        if event == "tool.execute.before":
+            return await self._before(session, hook)
+        if session is None:
+            return {}
+        match event:
+            case "permission.asked":
+                return await self._asked(session, told, hook)
+            case "tool.part":
+                self._part(session, told)
+            case "session.idle":
+                self._rejected.discard(session_id)
+                session.turn_over()
+            case _:
+                pass
+        return {}
+
+    async def _before(self, session: HookSession | None, hook: Hook) -> Mapping[str, Any]:
+        body = hook.body
+        call = made(body)
+        if session is None:
+            decision = self._host.rules.decide("opencode", call, (call.cwd,), (), self._host.now())
+            return {"decision": "deny", "message": denial(decision)} if decision.effect == "deny" else {}
+        session.add(call)
+        if body.get("asks") or session.ledger.decide(call).effect != "ask":
+            verdict = session.ledger.refuse(call)
+            if verdict is None and not body.get("asks"):
+                verdict = await session.judged(call, hook)  # a rule allows it: on record
+        else:
+            verdict = await session.judged(call, hook)
+        if verdict is not None and verdict.decision == "deny":
+            return {"decision": "deny", "message": said(verdict)}
+        return {}
+
+    async def _asked(self, session: HookSession, told: Mapping[str, Any], hook: Hook) -> Mapping[str, Any]:
+        question = told.get("id")
+        if not isinstance(question, str):
+            return {}
+        tool = told.get("tool")
+        known = session.by_id(tool.get("callID") if isinstance(tool, Mapping) else None)
+        fresh = call_of(told, session.cwd)
+        call = merged_into(known, fresh) if known is not None and known.ask_id is None else session.add(fresh)
+        self._questions[question] = (session, call)
+        try:
+            verdict = await session.judged(call, hook)
+        finally:
+            is_ours = self._questions.pop(question, None) is not None
+        if verdict.decision == "none" or not is_ours:
+            return {}
+        if verdict.decision == "allow":
+            return {"reply": "once"}
+        self._rejected.add(session.ledger.foreign.session)
+        return {"reply": "reject", "message": said(verdict)}
+
+    def _replied(self, told: Mapping[str, Any]) -> None:
+        session, call = self._questions.get(str(told.get("requestID") or told.get("permissionID")), (None, None))
+        if session is None or call is None:
+            return
+        self._questions.pop(str(told.get("requestID") or told.get("permissionID")))
+        if told.get("reply") == "reject" and session.ledger.foreign.session in self._rejected:
+            session.ledger.cancel(call, "withdrawn", TAKEN_DOWN)
+        else:
+            session.ledger.cancel(call, native_cause(told.get("reply")))
+
+    def _part(self, session: HookSession, told: Mapping[str, Any]) -> None:
+        """opencode's own record of a call that is over."""
+        call = session.by_id(told.get("callID"))
+        if call is None:
+            return
+        if told.get("status") == "completed":
+            code, spent = told.get("exit"), told.get("durationMs")
+            session.ran(
+                call,
+                ok=code in (None, 0),
+                summary=f"exit code {code}" if code is not None else "",
+                duration_ms=spent if isinstance(spent, int) else None,
+                size=told["bytes"] if isinstance(told.get("bytes"), int) else 0,
+            )
+            return
+        if call.verdict is not None and call.verdict.decision == "deny":
+            session.ledger.delivered(call)
+        session.ledger.cancel(call, "withdrawn")
+        session.ledger.result(call, ok=False, summary=str(told.get("error") or "")[:300])
+        session.forget(call)
+
+
+def made(body: Mapping[str, Any]) -> ForeignCall:
+    """The call that the plugin tells of before it runs."""
+    given, call_id = body.get("args"), body.get("callID")
+    given = dict(given) if isinstance(given, Mapping) else {"args": given}
+    why = given.get("description")
+    return ForeignCall(
+        tool=str(body.get("tool") or "unknown"),
+        input=given,
+        cwd=str(body.get("directory") or "/"),
+        call_id=call_id if isinstance(call_id, str) else None,
+        reason=why if isinstance(why, str) else None,
+    )
