@@ -13,6 +13,7 @@ from interlock.runtime.events.message import Usage
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.foreign.adapter import Format, Sample
 from interlock.runtime.sources.foreign.base import RecordAdapter
+from interlock.runtime.sources.foreign.narrator import UNRECORDED
 from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.shape import at, count, mapping, name_of, objects, some_text, text
 from interlock.runtime.sources.gemini.outcome import result_of
@@ -171,7 +172,7 @@ class QwenAdapter(RecordAdapter):
                 continue
             if self.say.intent_of(call) is None:
                 name = text(response.get("name")) or "?"
-                yield from self.say.intent(call, name, None, reason="the call itself is not in the log")
+                yield from self.say.intent(call, name, None, reason=UNRECORDED)
             if call in self.say.calls:
                 yield from self._result(call, part, told)
 

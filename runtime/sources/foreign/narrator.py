@@ -376,7 +376,10 @@ def stamp(value: object) -> str:
 
     try:
         if isinstance(value, str) and len(value) >= 19:
+            if len(value) == 24 and value[:20] in _seconds and value[23] == "Z" and _digits(value[20:23]):
+                return f"{value[:23]}000Z"
             moment = datetime.fromisoformat(value)
+            _remember(value)
             if len(value) == 24 and value[10] == "T" and value[19] == "." and value[23] == "Z" and value[11:13] != "24":
                 return f"{value[:23]}000Z"  # the commonest form by far, which needs no rewriting
         elif isinstance(value, int | float) and not isinstance(value, bool) and value > 1e8:
@@ -390,16 +393,36 @@ def stamp(value: object) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
 
 
-def text_of(value: Any) -> str:
-    """The text of a content field, whichever shape it has: a string, a list of blocks, or one block."""
+_seconds: set[str] = set()
+"""`2026-01-10T09:00:00.`, of stamps that were read: the records of one second share it."""
+
+
+def _remember(value: str) -> None:
+    if len(value) == 24 and value[10] == "T" and value[19] == "." and value[23] == "Z" and value[:4] >= "1000":
+        if len(_seconds) >= 4096:
+            _seconds.clear()
+        _seconds.add(value[:20])
+
+
+def _digits(value: str) -> bool:
+    return value.isascii() and value.isdigit()
+
+
+def text_of(value: Any, depth: int = 40) -> str:
+    """The text of a content field, whichever shape it has: a string, a list of blocks, or one block.
+
+    `depth`: levels that are followed; what lies deeper is no text.
+    """
     if isinstance(value, str):
         return value
+    if depth <= 0:
+        return ""
     if isinstance(value, list):
-        return "\n".join(part for part in (text_of(item) for item in value) if part)
+        return "\n".join(part for part in [text_of(item, depth - 1) for item in value] if part)
     if isinstance(value, Mapping):
         for name in ("text", "content", "output"):
             if name in value:
-                return text_of(value[name])
+                return text_of(value[name], depth - 1)
         kind = value.get("type")
         return f"[{kind}]" if isinstance(kind, str) and kind else ""
     return "" if value is None else str(value)

@@ -14,7 +14,7 @@ from interlock.runtime.events.message import Usage
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.foreign.adapter import Format, Sample
 from interlock.runtime.sources.foreign.base import RecordAdapter
-from interlock.runtime.sources.foreign.narrator import Result, stamp, text_of
+from interlock.runtime.sources.foreign.narrator import UNRECORDED, Result, stamp, text_of
 from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.shape import (
     at,
@@ -235,7 +235,7 @@ class GeminiAdapter(RecordAdapter):
             answer = mapping(part.get("functionResponse"))
             said, failed = response_text([part])
             tool = text(answer.get("name")) or "?"
-            yield from self.say.intent(call, tool, None, reason="the call itself is not in the log")
+            yield from self.say.intent(call, tool, None, reason=UNRECORDED)
             turned = refusal(said) if failed else None
             outcome, code = turned or (("failed", None) if failed else ("ok", None))
             yield from self.say.result(call, Result(outcome, text=said, code=code))

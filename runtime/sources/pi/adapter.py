@@ -14,7 +14,7 @@ from interlock.runtime.events.message import Usage
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.foreign.adapter import Format, Sample
 from interlock.runtime.sources.foreign.base import RecordAdapter
-from interlock.runtime.sources.foreign.narrator import text_of
+from interlock.runtime.sources.foreign.narrator import UNRECORDED, text_of
 from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.shape import at, count, mapping, name_of, number, objects, some_text, text
 from interlock.runtime.sources.pi.outcome import result_of
@@ -193,7 +193,7 @@ class PiAdapter(RecordAdapter):
 
     def _result(self, call: str, tool: str, message: dict[str, Any]) -> Iterator[AnyEvent]:
         if self.say.intent_of(call) is None:
-            yield from self.say.intent(call, tool, None, reason="the call itself is not in the log")
+            yield from self.say.intent(call, tool, None, reason=UNRECORDED)
         made = self.say.calls.get(call)
         yield from self.say.result(call, result_of(message, made.input if made else None))
 
