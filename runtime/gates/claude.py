@@ -14,6 +14,7 @@ from typing import Any
 from interlock.runtime.events.session import Agent, Foreign
 from interlock.runtime.gates.call import Verdict
 from interlock.runtime.gates.claude_record import version_in
+from interlock.runtime.gates.claude_registry import folder_of, live_session
 from interlock.runtime.gates.claude_session import ClaudeSession, made
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.ledger import Ledger
@@ -26,6 +27,7 @@ _log = logging.getLogger(__name__)
 
 NAME = "Claude Code"
 KIND = "claude_code"
+_BEGINNING = ("PreToolUse", "PermissionRequest")
 
 
 class ClaudeGate:
@@ -46,6 +48,8 @@ class ClaudeGate:
         if not isinstance(event, str) or not isinstance(session_id, str) or not session_id:
             _log.warning("a hook of Claude Code names no event or no session: left to Claude Code")
             return {}
+        if session_id not in self._sessions and event not in _BEGINNING:
+            return {}  # of a session without a call there is nothing to keep
         session = self._session(session_id, hook)
         if session is None:
             return self._unrecorded(event, hook.body)
@@ -92,7 +96,9 @@ class ClaudeGate:
     def _opened(self, session_id: str, hook: Hook) -> Ledger | None:
         transcript = str(hook.body.get("transcript_path") or "")
         cwd = str(hook.body.get("cwd") or "/")
-        agent = Agent(name=NAME, version=version_in(transcript), kind=KIND)
+        live = live_session(folder_of(transcript), session_id, hook.agent_pid)
+        version = live.version if live is not None else ""
+        agent = Agent(name=NAME, version=version or version_in(transcript), kind=KIND)
         try:
             return self._host.open(agent, Foreign(session=session_id, log=transcript or None), cwd)
         except (JournalWriteError, PlaceError) as error:

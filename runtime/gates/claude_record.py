@@ -16,17 +16,21 @@ from typing import Any
 _MOST_BYTES = 64 << 20
 """Read at one look; what is beyond is passed over, for nothing of ours waits that long."""
 
+_MARKS = (b'"tool_result"', b'"hook_permission_decision"')
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The end of one call, as the transcript has it."""
+    """What became of one call, as the transcript has it."""
 
     call_id: str
     is_error: bool
     text: str
     """The beginning of what the model was told."""
-    denied_natively: bool
+    denied_natively: bool = False
     """The person said no in the agent's own prompt."""
+    is_decision: bool = False
+    """No end yet: the answer of a permission hook was taken."""
 
 
 class Transcript:
@@ -51,7 +55,8 @@ class Transcript:
             return []
         whole = data.rfind(b"\n") + 1
         self._at = size - len(data) + whole
-        return [told for line in data[:whole].split(b"\n") if b'"tool_result"' in line for told in _told(line)]
+        lines = [line for line in data[:whole].split(b"\n") if any(mark in line for mark in _MARKS)]
+        return [told for line in lines for told in _told(line)]
 
 
 def sub_agent_transcript(transcript: str, agent_id: str) -> str:
@@ -76,6 +81,12 @@ def version_in(transcript: str) -> str:
 
 def _told(line: bytes) -> Iterator[Told]:
     record = _record(line)
+    attached = record.get("attachment")
+    if isinstance(attached, dict) and attached.get("type") == "hook_permission_decision":
+        call_id = attached.get("toolUseID")
+        if isinstance(call_id, str) and attached.get("hookEvent") == "PermissionRequest":
+            yield Told(call_id, attached.get("decision") == "deny", "", is_decision=True)
+        return
     message = record.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     for block in content if isinstance(content, list) else ():

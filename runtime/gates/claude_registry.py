@@ -1,4 +1,4 @@
-"""Claude Code's own list of its live sessions: `sessions/<pid>.json` in its folder. Interactive sessions alone are in it.
+"""Claude Code's own list of its live sessions: `sessions/<pid>.json` in its folder. Headless runs are in it, too.
 
 Promises: only these files are read; the keys that lie beside them are not. Never raises.
 """
@@ -22,7 +22,13 @@ class LiveSession:
     status: str
     """`idle`, `busy` or `waiting`."""
     version: str
-    kind: str
+    entrypoint: str
+    """`cli` in a terminal, `sdk-cli` for a headless run, others for editors and programs."""
+
+    @property
+    def has_dialog(self) -> bool:
+        """Whether a person can answer in the agent's own prompt."""
+        return bool(self.entrypoint) and not self.entrypoint.startswith("sdk")
 
     @property
     def is_waiting(self) -> bool:
@@ -39,7 +45,7 @@ def folder_of(transcript: str) -> Path | None:
 
 
 def live_session(folder: Path | None, session: str, pid: int | None = None) -> LiveSession | None:
-    """The entry of a session; None: it is not interactive, or gone. With `pid` one file is looked at, else all."""
+    """The entry of a session; None: it is not there (any more). With `pid` one file is looked at, else all."""
     if folder is None:
         return None
     files = [folder / f"{pid}.json"] if pid else _files(folder)
@@ -57,8 +63,8 @@ def _entry(file: Path) -> LiveSession | None:
     try:
         with file.open("rb") as opened:
             told = json.loads(opened.read(_MOST_BYTES))
-        texts = [told.get(name) for name in ("sessionId", "status", "version", "kind")]
-        session, status, version, kind = (text if isinstance(text, str) else "" for text in texts)
-        return LiveSession(int(told["pid"]), session, status, version, kind)
+        texts = [told.get(name) for name in ("sessionId", "status", "version", "entrypoint")]
+        session, status, version, entrypoint = (text if isinstance(text, str) else "" for text in texts)
+        return LiveSession(int(told["pid"]), session, status, version, entrypoint)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -49,7 +49,7 @@ class ClaudeSession:
 
     @property
     def live(self) -> LiveSession | None:
-        """Its entry among the live interactive sessions; None for a headless run."""
+        """Its entry among the live sessions."""
         return live_session(self._registry, self.ledger.foreign.session, self.pid)
 
     @property
@@ -94,7 +94,8 @@ class ClaudeSession:
 
     async def judged(self, call: ForeignCall, hook: Hook) -> Verdict:
         """Policy, then whoever answers first: a screen, or the native dialog."""
-        call.races = self.live is not None
+        live = self.live
+        call.races = live is not None and live.has_dialog
         call.diff = diff_of(call.tool, call.input, call.cwd)
         if hook.wait_s is not None:
             call.expires_at = self.ledger.journal.now() + timedelta(seconds=max(hook.wait_s - _MARGIN_S, 0.1))
@@ -154,6 +155,9 @@ class ClaudeSession:
     def _take(self, told: Told) -> None:
         call = self._calls.get(told.call_id)
         if call is None or call.is_over:
+            return
+        if told.is_decision:
+            self.ledger.delivered(call)
             return
         cause: NativeCause = "native_deny" if told.denied_natively else "withdrawn" if told.is_error else "native_allow"
         self.ledger.cancel(call, cause)
