@@ -49,7 +49,10 @@ class CodexHome:
     def __init__(self, home: Path | None = None) -> None:
         self.home = home if home is not None else codex_home()
         self._open: frozenset[str] | None = None
-        self._ends: dict[Path, tuple[tuple[int, int], Ends]] = {}
+        self._open_names: frozenset[str] = frozenset()
+        self._refs: dict[str, LogRef] = {}
+        """Path -> what was last found there."""
+        self._ends: dict[str, tuple[tuple[int, int], Ends]] = {}
         self._names: dict[str, str] = {}
         self._names_seen: tuple[int, int] | None = None
 
@@ -63,19 +66,26 @@ class CodexHome:
         for root in self.roots():
             for entry in _rollouts(str(root), _DEPTH):
                 with contextlib.suppress(OSError):
-                    seen = entry.stat()
-                    ref = LogRef(KIND, _session_of(entry.name), Path(entry.path), seen.st_mtime_ns, seen.st_size)
+                    ref = self._ref(entry)
                     known = found.get(ref.session)
                     if known is None or known.mtime_ns < ref.mtime_ns:
                         found[ref.session] = ref
-        gone = self._ends.keys() - {ref.path for ref in found.values()}
-        for path in gone:
+        self._refs = {str(ref.path): ref for ref in found.values()}
+        for path in self._ends.keys() - self._refs.keys():
             del self._ends[path]
         return list(found.values())
+
+    def _ref(self, entry: os.DirEntry[str]) -> LogRef:
+        seen = entry.stat()
+        known = self._refs.get(entry.path)
+        if known is not None and (known.mtime_ns, known.size) == (seen.st_mtime_ns, seen.st_size):
+            return known
+        return LogRef(KIND, _session_of(entry.name), Path(entry.path), seen.st_mtime_ns, seen.st_size)
 
     def refresh(self) -> None:
         """Look again which rollouts a process has open."""
         self._open = open_rollouts(tuple(self.roots()))
+        self._open_names = frozenset(os.path.basename(path) for path in self._open or ())
 
     def summary(self, ref: LogRef) -> LogSummary:
         """What the ends of its rollout tell, and the name that a person gave it."""
@@ -86,13 +96,14 @@ class CodexHome:
     def judge(self, ref: LogRef, summary: LogSummary | None, state: SessionState | None, now: int) -> Judged:
         """What it is doing. An old session that was never looked at is judged by its age alone."""
         path, key = ref.path, (ref.mtime_ns, ref.size)
-        live = None if self._open is None else os.path.realpath(path) in self._open
+        # the real path costs a look at every folder above it
+        live = None if self._open is None else path.name in self._open_names and os.path.realpath(path) in self._open
         if live or state is not None:
             with contextlib.suppress(OSError):
                 seen = os.stat(path)
                 key = (seen.st_mtime_ns, seen.st_size)
         quiet = now - key[0] // 1000 if now else RECENT + 1
-        kept = self._ends.get(path)
+        kept = self._ends.get(str(path))
         if kept is not None and kept[0] == key:
             found = kept[1]
         elif live or state is not None or quiet <= RECENT:
@@ -102,11 +113,11 @@ class CodexHome:
         return judged(live, found.turn, found.summary.open_call, max(quiet, 0))
 
     def _read(self, path: Path, key: tuple[int, int]) -> Ends:
-        kept = self._ends.get(path)
+        kept = self._ends.get(str(path))
         if kept is not None and kept[0] == key:
             return kept[1]
         found = ends_of(path)
-        self._ends[path] = (key, found)
+        self._ends[str(path)] = (key, found)
         return found
 
     def _name_of(self, session: str) -> str:

@@ -376,10 +376,7 @@ def stamp(value: object) -> str:
 
     try:
         if isinstance(value, str) and len(value) >= 19:
-            if len(value) == 24 and value[:20] in _seconds and value[23] == "Z" and _digits(value[20:23]):
-                return f"{value[:23]}000Z"
             moment = datetime.fromisoformat(value)
-            _remember(value)
             if len(value) == 24 and value[10] == "T" and value[19] == "." and value[23] == "Z" and value[11:13] != "24":
                 return f"{value[:23]}000Z"  # the commonest form by far, which needs no rewriting
         elif isinstance(value, int | float) and not isinstance(value, bool) and value > 1e8:
@@ -391,21 +388,6 @@ def stamp(value: object) -> str:
     except (ValueError, OverflowError, OSError):
         return ""
     return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
-
-
-_seconds: set[str] = set()
-"""`2026-01-10T09:00:00.`, of stamps that were read: the records of one second share it."""
-
-
-def _remember(value: str) -> None:
-    if len(value) == 24 and value[10] == "T" and value[19] == "." and value[23] == "Z" and value[:4] >= "1000":
-        if len(_seconds) >= 4096:
-            _seconds.clear()
-        _seconds.add(value[:20])
-
-
-def _digits(value: str) -> bool:
-    return value.isascii() and value.isdigit()
 
 
 def text_of(value: Any, depth: int = 40) -> str:
