@@ -124,12 +124,9 @@ def _calls(known: str, step: dict[str, Any], answer: dict[str, Any]) -> Iterator
     asked = objects(step.get("tool_calls")) or objects(answer.get("tool_calls"))
     for n, call in enumerate(asked):
         function = mapping(call.get("function"))
-        own = name_of(call.get("id")) or f"{known}#{n}"
-        yield (
-            f"{own} ({known})" if not call.get("id") else own,
-            text(function.get("name")),
-            parsed(function.get("arguments")),
-        )
+        # a replayed trajectory gives one id to several calls
+        own = f"{name_of(call.get('id')) or n} ({known})"
+        yield own, text(function.get("name")), parsed(function.get("arguments"))
 
 
 def _result(step: dict[str, Any]) -> Result:
