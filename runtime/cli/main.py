@@ -31,6 +31,7 @@ _COMMANDS = (
     "policy",
     "acp",
     "gate",
+    "doctor",
     "connect",
     "disconnect",
     "codex",

@@ -23,6 +23,7 @@ from typing import Any
 from interlock.runtime.asks.endpoint import Endpoint
 from interlock.runtime.asks.lineage import process_table
 from interlock.runtime.asks.peer import own_uid, peer_of
+from interlock.runtime.gates.doctor_call import REHEARSAL, rehearse
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.http import HttpServer, Reply, Request
 from interlock.runtime.gates.recovery import recover_gates
@@ -123,6 +124,8 @@ class GateService:
             _log.warning("a hook of %d bytes for %s is no JSON object", len(request.body), request.path)
             # a command hook is told so that one that must not let pass does not; an http hook falls to the own prompt
             return Reply({"error": "no JSON object"}, 400) if request.is_local_socket else Reply({})
+        if REHEARSAL in body:
+            return Reply(rehearse(self.host, body))
         pid = _agent_of(request)
         if pid is not None:
             self.host.learn([pid])

@@ -1,0 +1,198 @@
+"""Looks whether an agent's gate works, from its settings to a rule of the policy, and says what does not and why.
+
+Promises: nothing is changed but that the service is started when it is not there; the call that is tried is harmless, runs
+nowhere and leaves no journal; every check says what it saw. The way tried is the one that the agent's hooks take.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal
+
+from interlock.runtime.gates.connect.agent import AGENTS, Environment, plan_for
+from interlock.runtime.gates.connect.file import FileRefused
+from interlock.runtime.gates.connect.version import installed_version, named
+from interlock.runtime.gates.doctor_call import DENIED_PATH, HARMLESS_COMMAND, REHEARSAL
+from interlock.runtime.gates.service_config import KEY_HEADER, ServiceConfig, ServiceConfigError, read_config
+from interlock.runtime.gates.service_hook import command_for, hook_file, is_installed
+from interlock.runtime.gates.service_start import answers, launch
+from interlock.runtime.journal.place import PlaceError, config_home
+
+State = Literal["ok", "problem", "off", "unknown"]
+PATIENCE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    state: State
+    text: str
+    """What was seen, and for a problem what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that was seen of one agent."""
+
+    agent: str
+    title: str
+    connected: bool
+    checks: tuple[Check, ...]
+    limits: tuple[str, ...]
+    """What the gate of this agent cannot do, whatever the checks say."""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether everything that should work does."""
+        return not any(check.state == "problem" for check in self.checks)
+
+
+def examine(name: str, env: Environment) -> Report:
+    """Look at one agent. Raises KeyError for a name that is none."""
+    agent = AGENTS[name]
+    version = installed_version(agent.program)
+    checks = [_version(agent.program, agent.title, version, agent.known_versions)]
+    service, problem = _service_config()
+    if service is None:
+        checks.append(problem or Check("connected", "off", f"not connected. To connect it: interlock connect {name}"))
+        return Report(name, agent.title, False, tuple(checks), agent.notes)
+    connected = _connected(name, env, service)
+    checks.append(connected)
+    if connected.state in ("ok", "problem"):
+        checks += _way(name, service)
+    return Report(name, agent.title, connected.state == "ok", tuple(checks), agent.notes)
+
+
+def _version(program: str, title: str, version: str, known: tuple[str, ...]) -> Check:
+    if shutil.which(program) is None:
+        return Check("version", "unknown", f"no program {program} is on the PATH; other places are not searched")
+    warning = named(title, version, known)
+    return Check(
+        "version", "unknown" if warning else "ok", warning or f"{title} {version}, which this gate was run against"
+    )
+
+
+def _service_config() -> tuple[ServiceConfig | None, Check | None]:
+    try:
+        return read_config(), None
+    except (ServiceConfigError, PlaceError) as error:
+        return None, Check("configuration", "problem", str(error))
+
+
+def _connected(name: str, env: Environment, service: ServiceConfig) -> Check:
+    try:
+        plan = plan_for(name, env, service)
+    except FileRefused as error:
+        return Check("connected", "problem", str(error))
+    if not plan.needed:
+        return Check("connected", "ok", f"the hooks stand in {plan.config}")
+    if plan.earlier is None:
+        return Check("connected", "off", f"not connected. To connect it: interlock connect {name}")
+    changed = ", ".join(str(change.target.path) for change in plan.needed)
+    return Check("connected", "problem", f"{changed} is not as it was left. To mend it: interlock connect {name}")
+
+
+def _way(name: str, service: ServiceConfig) -> list[Check]:
+    """The way of a hook: the program, the service, the policy, the answer."""
+    checks = [_program(service), _service(service)]
+    if all(check.state == "ok" for check in checks):
+        checks += [_over_command(name, service), _over_port(name, service)]
+    return checks
+
+
+def _program(service: ServiceConfig) -> Check:
+    if shutil.which("curl") is None:
+        return Check("hook program", "problem", "curl is not on the PATH; the hooks cannot do without. Install it")
+    if not is_installed(service):
+        return Check(
+            "hook program", "problem", f"{hook_file()} is missing or of another version. Run interlock connect"
+        )
+    return Check("hook program", "ok", f"{hook_file()}, with curl")
+
+
+def _service(service: ServiceConfig) -> Check:
+    told = answers(service)
+    started = ""
+    if told is None:
+        started = "; it was started now"
+        try:
+            launch().wait(PATIENCE_S)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Check("service", "problem", f"it does not answer and cannot be started: {error}")
+        told = answers(service)
+    if told is None:
+        return Check(
+            "service", "problem", "it does not answer and does not start. Its log: gate.log in the state folder"
+        )
+    if told.get("portProblem"):
+        text = f"{told['portProblem']}. End what uses it, or remove {config_home() / 'gate.json'} and connect again"
+        return Check("service", "problem", text)
+    return Check("service", "ok", f"process {told.get('pid')}, {told.get('asks')} open asks{started}")
+
+
+def _over_command(name: str, service: ServiceConfig) -> Check:
+    """A command that only reads, and a file of ours that no agent may read, as a command hook would bring them."""
+    begun = monotonic()
+    harmless = _run_hook(name, {"command": HARMLESS_COMMAND})
+    spent = (monotonic() - begun) * 1000
+    denied = _run_hook(name, {"path": DENIED_PATH})
+    if harmless is None or denied is None:
+        return Check("policy over the socket", "problem", "the hook program got no answer")
+    if denied.get("decision") != "deny":
+        return Check("policy over the socket", "problem", f"what is always denied was answered with {denied}")
+    told = f"{HARMLESS_COMMAND!r} -> {harmless.get('decision')} ({harmless.get('reason')}), {spent:.0f} ms"
+    return Check("policy over the socket", "ok", f"{told}; a read of our own settings -> deny")
+
+
+def _run_hook(name: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
+    body = json.dumps({REHEARSAL: name, **given, "cwd": str(Path.home())})
+    try:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command_for(name, "closed").replace("$PPID", "0")],
+            input=body.encode(),
+            capture_output=True,
+            timeout=PATIENCE_S * 2,
+            check=False,
+            env=dict(os.environ),
+        )
+        told = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _over_port(name: str, service: ServiceConfig) -> Check:
+    """The same over TCP, where the key is asked for."""
+    if name != "claude":
+        return Check("policy over the port", "off", "this agent's hooks use the socket alone")
+    body = json.dumps({REHEARSAL: name, "command": HARMLESS_COMMAND, "cwd": str(Path.home())}).encode()
+    with_key = _post(f"{service.url}/{name}", body, {KEY_HEADER: service.key})
+    without = _post(f"{service.url}/{name}", body, {})
+    if with_key is None or "decision" not in with_key:
+        return Check("policy over the port", "problem", f"{service.url} does not answer as it should: {with_key}")
+    if without is not None:
+        return Check("policy over the port", "problem", f"{service.url} answers without the key")
+    return Check("policy over the port", "ok", f"{service.url} -> {with_key['decision']}; without the key nothing")
+
+
+def _post(url: str, body: bytes, headers: Mapping[str, str]) -> dict[str, Any] | None:
+    asked = urllib.request.Request(url, body, {"Content-Type": "application/json", **headers})
+    # never through a proxy: this is the machine itself
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(asked, timeout=PATIENCE_S) as reply:
+            told = json.loads(reply.read())
+    except (OSError, ValueError, urllib.error.URLError):
+        return None
+    return told if isinstance(told, dict) else None
