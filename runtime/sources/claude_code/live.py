@@ -85,14 +85,14 @@ def process_start(pid: int) -> str | None:
     macOS what `ps` says. Empty where it cannot be told; None if there is no such process.
     """
     if sys.platform == "linux":
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            try:
-                fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rsplit(")", 1)[-1].split()
-            except OSError:
-                return ""
-            # a zombie has ended, whatever its parent does about it
-            return None if fields[:1] == ["Z"] else fields[19] if len(fields) > 19 else ""
-        return None
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rsplit(")", 1)[-1].split()
+        except (FileNotFoundError, ProcessLookupError):
+            return None
+        except OSError:
+            return ""
+        # a zombie has ended, whatever its parent does about it
+        return None if fields[:1] == ["Z"] else fields[19] if len(fields) > 19 else ""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
