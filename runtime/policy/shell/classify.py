@@ -13,9 +13,10 @@ from interlock.runtime.policy.shell.programs.form import Form
 from interlock.runtime.policy.shell.programs.git import git_verdict
 from interlock.runtime.policy.shell.programs.system import SYSTEM, find_verdict, printf_verdict, test_verdict
 from interlock.runtime.policy.shell.programs.text import TEXT
+from interlock.runtime.policy.shell.programs.viewer import VIEWERS, ip_verdict, tar_verdict
 from interlock.runtime.policy.shell.wrapper import TRANSPARENT, WRAPPERS
 
-FORMS: dict[str, Form] = {**TEXT, **SYSTEM}
+FORMS: dict[str, Form] = {**VIEWERS, **TEXT, **SYSTEM}
 """Every program with a table of read-only options."""
 
 _OWN: dict[str, Callable[[Sequence[str]], str]] = {
@@ -24,13 +25,22 @@ _OWN: dict[str, Callable[[Sequence[str]], str]] = {
     "test": test_verdict,
     "[": test_verdict,
     "printf": printf_verdict,
+    "ip": ip_verdict,
+    "tar": tar_verdict,
+    "gtar": tar_verdict,
+    "bsdtar": tar_verdict,
+    "echo": lambda _: "",
 }
 _FOLDERS = ("/bin/", "/usr/bin/")
 _VERSION_ONLY = names(
-    "python python3 node npm pip pip3 cargo rustc go java javac ruby perl php gcc g++ clang make cmake tsc "
-    "deno bun uv docker kubectl terraform gh npx yarn pnpm ruff pytest mypy eslint prettier bash zsh sh "
-    "tmux vim nvim curl wget ssh"
+    "python python3 node npm pip pip3 java javac ruby perl php gcc g++ cc clang make cmake tsc deno bun uv docker gh npx "
+    "ruff pytest mypy eslint prettier bash zsh sh tmux vim nvim curl wget ssh ldd ld git-lfs delta dos2unix ctags gdb "
+    "strace openssl sqlite3 psql lua tar zip unzip rsync ninja meson nasm podman helm less sudo systemctl"
 )
+"""Not among them: programs that let the project choose another program before they tell their version (cargo and rustc
+by rust-toolchain, go by go.mod, yarn and pnpm by package.json), and those that ask the network on the way."""
+_VERSION_WORDS = (("--version",), ("-V",), ("--help",))
+_SHORT_VERSION = {"-v": names("node npm npx tsc php lua"), "-version": names("java javac")}
 _HARMLESS_VARIABLES = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG TZ NO_COLOR CLICOLOR CLICOLOR_FORCE "
     "FORCE_COLOR COLUMNS LINES TERM GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT CI"
@@ -83,8 +93,8 @@ def _redirects(command: SimpleCommand) -> str:
 
 
 def _variables(command: SimpleCommand) -> str:
-    for name, _ in command.assignments:
-        if name not in _HARMLESS_VARIABLES:
+    for name, value in command.assignments:
+        if name not in _HARMLESS_VARIABLES or value.lstrip(":").startswith("/") or ".." in value:
             return f"the variable {name} is set for it"
     return ""
 
@@ -102,7 +112,7 @@ def _patterns(name: str, command: SimpleCommand) -> str:
 
 
 def _program(name: str, args: Sequence[str]) -> str:
-    if name in _VERSION_ONLY and list(args) in (["--version"], ["-V"], ["--help"]):
+    if is_version(name, args):
         return ""
     if own := _OWN.get(name):
         return own(args)
@@ -115,6 +125,13 @@ def _program(name: str, args: Sequence[str]) -> str:
     if _wraps(name, args):
         return ""
     return f"{name} is not listed as reading only"
+
+
+def is_version(name: str, args: Sequence[str]) -> bool:
+    """Whether a program is only asked for its version or its help."""
+    if len(args) != 1:
+        return False
+    return (name in _VERSION_ONLY and tuple(args) in _VERSION_WORDS) or name in _SHORT_VERSION.get(args[0], ())
 
 
 def _wraps(name: str, args: Sequence[str]) -> bool:

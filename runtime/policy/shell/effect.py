@@ -6,10 +6,11 @@ written, so that nothing is taken for harmless by silence.
 
 from __future__ import annotations
 
-from interlock.runtime.policy.shell.classify import FORMS, is_read_only, is_wrapper, program_name
+from interlock.runtime.policy.shell.classify import FORMS, is_read_only, is_version, is_wrapper, program_name
 from interlock.runtime.policy.shell.model import DYNAMIC, Effects, SimpleCommand
 from interlock.runtime.policy.shell.option import Reading, Spec, names, read_options
 from interlock.runtime.policy.shell.programs.system import find_paths
+from interlock.runtime.policy.shell.programs.viewer import tar_paths, tar_verdict
 from interlock.runtime.policy.shell.script import read_awk, read_sed
 
 NETWORK = names(
@@ -50,7 +51,9 @@ def effects(command: SimpleCommand) -> Effects:
     writes = [r.target or "<any>" for r in command.redirects if r.writes and r.target != "/dev/null"]
     args = list(command.argv[1:])
     more_reads, more_writes = _operands(name, args, command)
-    network = _network(name, args) or any((t or "").startswith(("/dev/tcp/", "/dev/udp/")) for t in (*reads, *writes))
+    network = (_network(name, args) and not is_version(name, args)) or any(
+        (t or "").startswith(("/dev/tcp/", "/dev/udp/")) for t in (*reads, *writes)
+    )
     return Effects(
         tuple(dict.fromkeys([*more_reads, *reads])),
         tuple(dict.fromkeys([*more_writes, *writes])),
@@ -71,6 +74,10 @@ def _operands(name: str, args: list[str], command: SimpleCommand) -> tuple[list[
             if is_read_only(command).ok
             else (paths, [*paths, *_after(args, "-fprint", "-fls", "-fprintf", "-fprint0")])
         )
+    if is_version(name, args):
+        return [], []
+    if name in ("tar", "gtar", "bsdtar") and not tar_verdict(args):
+        return tar_paths(args), []
     if name in _INTERPRETERS:
         return [], ["<any>"]
     if name == "curl":

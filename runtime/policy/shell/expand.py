@@ -51,6 +51,11 @@ def is_literal(part: Part) -> bool:
     return isinstance(part, Lit) or (isinstance(part, Arith) and part.plain)
 
 
+def shows_variable(word: Word) -> bool:
+    """Whether a variable stands in the word."""
+    return any(isinstance(part, Var) and not is_literal(part) for part in word.parts)
+
+
 def expand(word: Word, scope: Scope) -> list[Field]:
     """The arguments that `word` becomes. Raises CapReachedError for a brace expansion that is too large."""
     if len(word.parts) == 1 and isinstance(only := word.parts[0], Lit) and (only.quoted or not _special(only.value)):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from interlock.runtime.policy.shell.budget import Budget
-from interlock.runtime.policy.shell.expand import Field, expand, guess, is_literal, value_of
+from interlock.runtime.policy.shell.expand import Field, expand, guess, is_literal, shows_variable, value_of
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.model import DYNAMIC, WRITING_OPERATORS, Redirect, SimpleCommand
@@ -308,6 +308,8 @@ class Walk:
             notes.append("an argument is known only at run time")
         if any(isinstance(p, Arith) and not p.plain for r in node.redirs for p in r.word.parts):
             notes.append("arithmetic on variables can run code")
+        if any(r.operator in ("<<", "<<<") and shows_variable(r.word) for r in node.redirs):
+            notes.append("a here-document shows a value known only at run time")
         if fields and fields[0].glob:
             notes.append("the program is a pattern")
         if fields and any(fields[0].value in names for names in (state.functions, state.rebound, state.aliases)):

@@ -248,7 +248,7 @@ TRANSPARENT: dict[str, str] = {
     "time": "-p -v --portability --verbose",
     "command": "-p",
     "builtin": "",
-    "env": "",
+    "env": "-i --ignore-environment -",
     "setsid": "-w --wait -f --fork",
     "busybox": "",
     "xargs": "-0 -n -P -L -r -t -d -I -s -x --null --max-args --max-procs --max-lines --no-run-if-empty --verbose --delimiter "

@@ -190,6 +190,12 @@ def git_verdict(args: Sequence[str]) -> str:
 def _verb_verdict(verb: str, rest: Sequence[str]) -> str:
     if any("%G" in word or "%(signature" in word for word in rest):
         return "the format asks for signatures, which runs the configured program"
+    if any(len(word) > 3 and "--help".startswith(word) for word in rest):
+        return "the help of a git command opens a viewer"
+    if verb == "reflog" and (not rest or rest[0] == "show" or rest[0].startswith("-")):
+        return READING["log"].verdict(rest[1:] if rest[:1] and rest[0] == "show" else rest)
+    if verb == "symbolic-ref":
+        return _symbolic_verdict(rest)
     if verb in READING:
         return READING[verb].verdict(rest)
     if verb == "config":
@@ -201,7 +207,16 @@ def _verb_verdict(verb: str, rest: Sequence[str]) -> str:
     return f"git {verb} is not listed as reading only"
 
 
+def _symbolic_verdict(rest: Sequence[str]) -> str:
+    names_given = [word for word in rest if not word.startswith("-")]
+    plain = all(word in ("--short", "-q", "--quiet", "--no-recurse") for word in rest if word.startswith("-"))
+    return "" if plain and len(names_given) == 1 else "git symbolic-ref with two names sets one"
+
+
 def _config_verdict(rest: Sequence[str]) -> str:
+    plain = [word for word in rest if word.startswith("-") and word not in _CONFIG_READS]
+    if len(rest) - sum(word.startswith("-") for word in rest) == 1 and not plain and "." in rest[-1]:
+        return ""  # one name alone is asked for
     words = [w.partition("=")[0] for w in rest]
     if not any(w in ("--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch") for w in words[:3]):
         if words[:1] not in (["list"], ["get"]):
@@ -241,8 +256,11 @@ def _second_verdict(verb: str, rest: Sequence[str]) -> str:
 
 def _listing_verdict(verb: str, rest: Sequence[str]) -> str:
     listed, most = _ACTS[verb]
-    if verb == "remote" and rest[:1] in (["show"], ["get-url"]):
-        return "git remote show asks the network" if rest[0] == "show" and "-n" not in rest else ""
+    if verb == "remote" and rest and rest[0] in ("show", "get-url"):
+        if rest[0] == "show":
+            return "git remote show asks the network"
+        bad = [word for word in rest[1:] if word.startswith("-") and word not in ("--push", "--all")]
+        return f"the option {bad[0]} is not listed as reading only" if bad else ""
     for word in rest:
         if (
             word.startswith("-")

@@ -51,6 +51,12 @@ def find_paths(args: Sequence[str]) -> tuple[str, ...]:
     return tuple(paths) or (".",)
 
 
+def _ps(reading: Reading, args: Sequence[str]) -> str:
+    """Letters without a dash are the BSD options, of which `e` shows every variable of every process."""
+    shows = any("e" in args[i] for i in reading.operands if not args[i].isdigit())
+    return "it would show the variables of all processes" if shows else ""
+
+
 def _hostname(reading: Reading, args: Sequence[str]) -> str:
     return "an operand sets the name" if reading.operands else ""
 
@@ -167,6 +173,7 @@ SYSTEM: dict[str, Form] = {
         "forest headers no-headers",
         "pid ppid user group sort format cols width",
         reads="none",
+        check=_ps,
     ),
     "pgrep": form(
         "lafnoxcviLAq",
