@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from interlock.runtime.events.message import Usage
@@ -29,14 +29,14 @@ class Voice:
     model: str = ""
     """The model that answers now."""
     responses: int = 0
-    _compaction: str = ""
-    """The channel that told of a compaction since which nothing else was said."""
+    _compaction: set[str] = field(default_factory=set)
+    """The channels that told of the last compaction, since which no response came."""
 
     def usage(self, usage: Usage | None, response_id: str = "") -> Iterator[AnyEvent]:
         """A response took tokens; None: nothing new."""
         yield from self.said.released()
-        self._compaction = ""
         if usage is not None:
+            self._compaction.clear()
             self.responses += 1
             told = self.say.usage(response_id or f"response_{self.responses}", usage, model=self.model or None)
             if told is not None:
@@ -44,11 +44,11 @@ class Voice:
 
     def compacted(self, channel: str, words: str) -> Iterator[AnyEvent]:
         """The context was made shorter; a second channel that says so of the same time adds nothing."""
-        if self._compaction in ("", channel):
-            self._compaction = channel
+        if channel in self._compaction:
+            self._compaction.clear()
+        if not self._compaction:
             yield self.say.boundary("compacted", words)
-        else:
-            self._compaction = ""
+        self._compaction.add(channel)
 
     def between_agents(self, payload: dict[str, Any]) -> Iterator[AnyEvent]:
         """An agent said something to another."""

@@ -49,10 +49,8 @@ class Lineage:
     def _first(self, session: str, payload: dict[str, Any], ts: str) -> None:
         self.session = session
         self.parent = parent_of(payload)
-        start = count(payload.get("subagent_history_start_ordinal"))
-        if start is None:
-            start = count(at(payload, "history_base", "end_ordinal_exclusive"))
-        self._own_from = start
+        # a head with `history_base` says where the history stands in another log: nothing of it is copied
+        self._own_from = count(payload.get("subagent_history_start_ordinal"))
         self._born = uuid_millis(session)
         self._started = self._last = micros(ts) or 1
 

@@ -111,6 +111,21 @@ def test_a_sub_agent_without_a_copy_owns_all_of_its_log(read, rollout) -> None:
     assert found.facts.tokens().input == 637, "the first total went on from the parent's"
 
 
+def test_a_fork_whose_history_stays_in_the_other_log_owns_all_of_its_own(read, rollout) -> None:
+    base = {"thread_id": rollout.parent, "end_ordinal_exclusive": 40, "end_byte_offset": 67787}
+    head = rollout.meta(
+        rollout.child, forked_from_id=rollout.parent, forked_from_ordinal_exclusive=40, history_base=base
+    )
+    records = [head, *own_of_child(rollout)]
+    for number, record in enumerate(records):
+        record["ordinal"] = number
+    found = read(records)
+    assert found.facts.parent == rollout.parent
+    assert (found.facts.user_turns, found.facts.calls.total(), found.facts.inherited) == (1, 1, 0)
+    assert found.facts.tokens().input == 637
+    assert boundaries(found) == ["forked"]
+
+
 def test_a_total_that_begins_anew_counts_from_nothing(read, rollout) -> None:
     found = read(
         [
@@ -196,6 +211,20 @@ def test_one_compaction_is_told_once_and_each_is_told(read, rollout) -> None:
     records = [rollout.meta()]
     for _ in range(2):
         records += [shorter, rollout.event("context_compacted"), rollout.event("agent_message", message="on")]
+    assert boundaries(read(records)) == ["compacted", "compacted"]
+
+
+def test_a_compaction_that_three_records_tell_of_is_one(read, rollout) -> None:
+    records = [
+        rollout.meta(),
+        rollout.tokens((10, 1)),
+        rollout.record("compacted", {"message": "summary"}),
+        rollout.tokens((10, 1)),
+        rollout.item("context_compaction"),
+        rollout.completed("ContextCompaction", "x"),
+        rollout.tokens((20, 2)),
+        rollout.completed("ContextCompaction", "y"),
+    ]
     assert boundaries(read(records)) == ["compacted", "compacted"]
 
 
