@@ -82,7 +82,7 @@ class AcpAdapter(RecordAdapter):
             case "initialize" | "authenticate":
                 return
             case "session/new":
-                yield from self.head.said(cwd=text(params.get("cwd")))
+                self.head.learned(cwd=text(params.get("cwd")))
             case "session/load" | "session/resume":
                 self._mode_loading = True
                 yield from self.head.said(session=name_of(params.get("sessionId")), cwd=text(params.get("cwd")))
@@ -107,7 +107,7 @@ class AcpAdapter(RecordAdapter):
         elif isinstance(result.get("agentInfo"), dict):
             info = result["agentInfo"]
             self.head.agent = text(info.get("title")) or text(info.get("name")) or self.agent
-            yield from self.head.said(version=text(info.get("version")))
+            self.head.learned(version=text(info.get("version")))
         elif "sessionId" in result:
             model = some_text(at(result, "models", "currentModelId"))
             yield from self.head.said(session=name_of(result["sessionId"]), model=model)

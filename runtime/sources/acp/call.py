@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from interlock.runtime.events.tool import SideEffect
-from interlock.runtime.sources.foreign.narrator import Outcome, Result, text_of
+from interlock.runtime.sources.foreign.narrator import Outcome, Result, first_line, text_of
 from interlock.runtime.sources.foreign.shape import at, count, mapping, number, objects, some_text, text, whole
 
 _REFUSED = re.compile(
@@ -49,9 +49,15 @@ def result_of(call: dict[str, Any], turned: Outcome | None) -> Result:
     else:
         result = Result(*_failed(said, turned), said)
         result.code = _rule(said) if result.outcome == "denied" and turned is None else None
+    result.summary = _summary(said)
     _exit(result, mapping(raw))
     _changes(result, objects(call.get("content")))
     return result
+
+
+def _summary(said: str) -> str:
+    """The first line within the fence that some agents put around an output."""
+    return first_line(said.split("\n", 1)[1].strip("`")) if said.startswith("```") and "\n" in said else ""
 
 
 def _failed(said: str, turned: Outcome | None) -> tuple[Outcome]:

@@ -35,6 +35,10 @@ class SessionHead:
         known = {name: self.known[name] for name in _FIELDS if name in self.known}
         yield self._say.started(agent=self.agent, kind=self._kind, **{"session": "", **known})  # pyright: ignore[reportArgumentType]
 
+    def learned(self, **told: str | None) -> None:
+        """Something of the session, to be told with the next that is."""
+        self.known |= {name: value for name, value in told.items() if value}
+
     def ensured(self) -> Iterator[SessionStarted]:
         """The session, where the log begins without saying of which it is."""
         if not self.known.get("told"):

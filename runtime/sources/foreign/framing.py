@@ -53,7 +53,7 @@ def _glued(line: Line, reason: str) -> Iterator[Framed]:
             at = place.start() if place else len(text)
             continue
         value, end = found
-        if torn_from is not None and not _looks_whole(value):
+        if torn_from is not None and not (_looks_whole(value) and _ends_there(text, end)):
             # an object inside the torn record is a part of it, not a record
             at = end
             continue
@@ -69,10 +69,18 @@ def _glued(line: Line, reason: str) -> Iterator[Framed]:
 
 
 def _looks_whole(value: dict[str, object]) -> bool:
-    # a record of every log of lines seen here says its type or its role, and says when or who it is
-    return ("type" in value or "role" in value) and bool(
-        value.keys() & {"uuid", "timestamp", "sessionId", "id", "payload"}
+    # a record of every log of lines seen here says its type or its role, and says when or who it is; blocks of content
+    # have a type and an id too, and so an id alone says nothing
+    return "jsonrpc" in value or (
+        ("type" in value or "role" in value)
+        and bool(value.keys() & {"uuid", "timestamp", "sessionId", "payload", "time", "created_at", "parentId"})
     )
+
+
+def _ends_there(text: str, end: int) -> bool:
+    """Whether nothing of the object around it follows: the line ends, or another record begins."""
+    rest = text[end : end + 200].lstrip()
+    return not rest or rest.startswith("{")
 
 
 def _object_at(text: str, at: int) -> tuple[dict[str, object], int] | None:
