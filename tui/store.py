@@ -93,7 +93,9 @@ class Store:
             self._running -= 1
 
     async def close(self) -> None:
-        """End everything; the agents and their hosts go on."""
+        """End everything; the agents and their hosts go on. Answers that were given are still sent."""
+        if self._hosts is not None:
+            await self._hosts.errands.finish()
         if self._timer is not None:
             self._timer.cancel()
         tasks = list(self._tasks)
@@ -350,34 +352,34 @@ class Store:
     def answer(self, *given: Given) -> None:
         """Send an answer for exactly what was shown; several are answered together. What becomes of it the host tells."""
         if self._hosts is not None and len(given) == 1:
-            self._hosts.answer(given[0])
+            self._hosts.errands.answer(given[0])
         elif self._hosts is not None:
-            self._hosts.answer_together(given)
+            self._hosts.errands.answer_together(given)
 
     def preview(self, ask_id: str, digest: str, rule: str = "") -> Preview | None:
         """What a suggestion, or a rule made of it, would have covered, as far as it is known."""
-        return self._hosts.preview(ask_id, digest, rule) if self._hosts is not None else None
+        return self._hosts.errands.preview(ask_id, digest, rule) if self._hosts is not None else None
 
     @property
     def undoable(self) -> Undo | None:
-        """The standing permission that can be taken back at this moment."""
-        return self._hosts.undoable if self._hosts is not None else None
+        """What can be taken back at this moment: answers given together, or a standing permission."""
+        return self._hosts.errands.undoable if self._hosts is not None else None
 
     def undo(self) -> bool:
         """Take it back. False: there is none, or its time is over."""
-        return self._hosts is not None and self._hosts.undo_last()
+        return self._hosts is not None and self._hosts.errands.undo()
 
     def take_notes(self) -> list[Note]:
         """What is to be told to the person, each once."""
-        if self._hosts is None or not self._hosts.notes:
+        if self._hosts is None or not self._hosts.errands.notes:
             return []
-        notes, self._hosts.notes = self._hosts.notes, []
+        notes, self._hosts.errands.notes = self._hosts.errands.notes, []
         return notes
 
     def revoke(self, session: str, grant_id: str, covers: str) -> None:
         """End a standing permission. What comes of it is told in a note."""
         if self._hosts is not None:
-            self._hosts.revoke(session, grant_id, covers)
+            self._hosts.errands.revoke(session, grant_id, covers)
 
     def look_at_kept_rules(self) -> None:
         """Read anew which rules of answers stand in the user's policy file."""
@@ -409,7 +411,7 @@ class Store:
         except KeptRuleError as error:
             note = Note(f"not revoked: {error}", "error")
         if self._hosts is not None:
-            self._hosts.notes.append(note)
+            self._hosts.errands.notes.append(note)
         await self._read_kept()
 
     def shown(self, ask_id: str) -> None:

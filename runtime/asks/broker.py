@@ -19,7 +19,7 @@ from typing import Protocol
 
 from interlock.runtime.asks.pending import Cause, Change, Ended, Opened, Outcome, Pending, Resolution
 from interlock.runtime.asks.protocol import AskAnswer
-from interlock.runtime.asks.standing import Terms, refusal_of
+from interlock.runtime.asks.standing import Terms, refusal_of, rule_of
 from interlock.runtime.events.base import Event
 from interlock.runtime.events.permission import (
     Approver,
@@ -108,7 +108,7 @@ class Broker:
             by=by,
             message=answer.message,
             suggestion=answer.suggestion,
-            rule=answer.rule,
+            rule=answer.rule or rule_of(pending.event, answer),
             input_digest=pending.input_digest,
         )
         pending.resolving = True

@@ -103,3 +103,9 @@ def suggestion_of(event: ToolPermission, digest: str) -> Mapping[str, Any] | Non
     return next(
         (one for one in event.suggested_rules or () if isinstance(one, Mapping) and one.get("digest") == digest), None
     )
+
+
+def rule_of(event: ToolPermission, answer: AskAnswer) -> str | None:
+    """The text of the rule that an answer by rule is about, as it was suggested; None for any other answer."""
+    chosen = suggestion_of(event, answer.suggestion) if answer.scope == "rule" and answer.suggestion else None
+    return str(chosen.get("rule")) if chosen is not None and chosen.get("rule") else None

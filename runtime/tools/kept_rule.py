@@ -32,7 +32,8 @@ class KeptRuleError(Exception):
 
 
 def keep_rule(text: str, rule_id: str, now: datetime, *, file: Path | None = None) -> Path:
-    """Put the rule `text` at the end of the user's policy file, with a line that says where it came from.
+    """Put the rule `text` at the end of the user's policy file, with a line that says where it came from. The very same
+    rule, put there by another session, is left as it is.
 
     Returns the file. Raises KeptRuleError.
     """
@@ -40,8 +41,11 @@ def keep_rule(text: str, rule_id: str, now: datetime, *, file: Path | None = Non
 
     def added(old: str) -> str:
         before = _layer(old, place)
-        if any(rule.id == rule_id for rule in before.rules):
-            raise KeptRuleError(f"{place} has a rule {rule_id} already; nothing was added.")
+        known = next((rule for rule in before.rules if rule.id == rule_id), None)
+        if known is not None and known.text == text.strip():
+            return old
+        if known is not None:
+            raise KeptRuleError(f"{place} has another rule {rule_id} already. Give this one another id; nothing was added.")
         gap = "" if not old.removeprefix(_BOM) else "\n" if old.endswith("\n") else "\n\n"
         new = f"{old}{gap}{_MARK}, {now:%Y-%m-%d}, from an answer: {rule_id}\n{text.strip()}\n"
         after = _layer(new, place)

@@ -66,6 +66,16 @@ def test_a_rule_comes_and_goes_and_all_else_stays_byte_for_byte(
     assert kept_rules(file=file) == ()
 
 
+def test_the_same_rule_twice_stands_once_and_another_of_its_name_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    keep_rule(text("a"), "a", NOW, file=file)
+    once = file.read_bytes()
+    keep_rule(text("a"), "a", NOW, file=file)
+    with pytest.raises(KeptRuleError, match="another id"):
+        keep_rule(text("a", "mkdir *"), "a", NOW, file=file)
+    assert file.read_bytes() == once
+
+
 def test_two_rules_are_taken_out_in_any_order(tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
     for name in ("a", "b", "c"):

@@ -104,6 +104,8 @@ def line(
 
 def state_of(ask: Ask) -> tuple[str, str]:
     """(words, style) of what has become of an ask that is not open; nothing while it is."""
+    if ask.stage == "held":
+        return "answered together with others; not sent yet, and can be taken back", "mark"
     if ask.stage == "sending":
         return "sending your answer…", "quiet"
     if ask.stage == "sent":

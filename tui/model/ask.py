@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from interlock.runtime.events.moment import micros
 
-Stage = Literal["open", "sending", "sent", "answered", "closed"]
+Stage = Literal["open", "held", "sending", "sent", "answered", "closed"]
 SHELL_TOOLS = frozenset({"bash", "shell"})
 
 

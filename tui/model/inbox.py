@@ -39,7 +39,11 @@ def rows(
     asks: Sequence[Ask], sessions: Sequence[SessionRow], now: int, *, reading: str = "", words: str = ""
 ) -> list[InboxRow]:
     """All rows. `reading`: id of the ask on the card; `words`: the filter."""
-    shown = [a for a in asks if (a.is_open or a.stage in ("sending", "sent") or a.id == reading) and ask_fits(a, words)]
+    shown = [
+        a
+        for a in asks
+        if (a.is_open or a.stage in ("held", "sending", "sent") or a.id == reading) and ask_fits(a, words)
+    ]
     fitting = [s for s in sessions if not words or fits(s, words)]
     # a session whose ask stands above needs no second row; one whose host does not answer does
     asking = {ask.session for ask in shown}

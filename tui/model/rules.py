@@ -128,11 +128,11 @@ def _holds(grant: StandingGrant) -> str:
         case "turn":
             return "until the agent's turn ends: its final answer, or your next message"
         case "ten_minutes":
-            return f"until {day(grant.expires_at)}, or until its session ends"
+            return f"until {day(grant.expires_at)}, or until the session ends"
         case "rule":
             return "in this session and all later ones, until it is revoked; it stands in your policy file"
         case _:
-            return "until its session ends"
+            return "until the session ends"
 
 
 def maker(by: Any) -> str:

@@ -10,6 +10,8 @@ from interlock.tui.model.ask import SCOPES
 from interlock.tui.model.moment import count
 
 UNDO_SECONDS = 15.0
+HELD_SECONDS = 5.0
+"""For how long answers that were given together wait before they are sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Undo:
 
     def words(self, key: str) -> str:
         """What stands on the screen while it can be taken back. Foreign words in it."""
-        return f"{key} undoes: {self.covers} {SCOPES.get(self.scope, self.scope)}"
+        return f"{key} undoes: {self.covers} {SCOPES.get(self.scope, self.scope)}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,11 @@ def undone_words(covers: str, call_started: bool, rule_removed: bool | None, pro
     if problem:
         return Note(f"revoked here: {covers}; {ran}; but {problem}", "error")
     return Note(f"revoked: {covers}; {ran}{rule}")
+
+
+def held_words(answer: str, number: int) -> str:
+    """What is held."""
+    return f"{count(number, 'ask')} {'allowed' if answer == 'allow' else 'denied'} together"
 
 
 def together_note(answer: str, done: int, failed: Sequence[tuple[str, str]]) -> Note:

@@ -160,13 +160,13 @@ class Live:
             self.clock.seconds += 0.1
             await self.rest()
 
-    async def until(self, seen: Callable[[], Any], what: str = "") -> None:
+    async def until(self, seen: Callable[[], Any], what: str = "", seconds: float = 5) -> None:
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(seconds):
                 while not seen():
                     await self.pilot.pause(0.01)
         except TimeoutError:
-            raise AssertionError(f"not seen in 5 s: {what}\n{self.text}\n{self.app.store.faults}") from None
+            raise AssertionError(f"not seen in {seconds} s: {what}\n{self.text}\n{self.app.store.faults}") from None
         await self.rest()
 
 

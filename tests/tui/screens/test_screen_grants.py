@@ -158,7 +158,7 @@ async def test_undo_is_over_after_its_seconds(work, live) -> None:
     async with work() as one:
         await one.want("touch a")
         async with live() as person:
-            person.app.store._hosts._clock = person.clock
+            person.app.store._hosts.errands.clock = person.clock
             await person.arm()
             await person.press("s")
             await person.until(lambda: "u undoes" in person.text)
@@ -221,6 +221,7 @@ async def test_alike_asks_are_answered_together_each_with_its_own_digest(work, l
         await one.want("touch a", "mkdir m", "touch b", "touch c")
         async with live(size=(100, 30)) as person:
             await person.arm()
+            person.app.store._hosts.errands.hold = 1.0
             await person.press("b")
             await person.until(lambda: isinstance(person.app.screen, TogetherScreen))
             assert "3 asks alike" in person.text
@@ -235,7 +236,9 @@ async def test_alike_asks_are_answered_together_each_with_its_own_digest(work, l
             assert one.events("tool.permission.answered") == []
             await person.arm()
             await person.press("a")
-            await person.until(lambda: len(one.events("tool.permission.answered")) == 2)
+            await person.until(lambda: "u undoes: 2 asks allowed together" in person.text, "the way back")
+            assert one.events("tool.permission.answered") == []
+            await person.until(lambda: len(one.events("tool.permission.answered")) == 2, seconds=15)
             await person.until(lambda: "2 asks allowed" in person.text, "what came of it")
         asked = {e.ask_id: e for e in one.events("tool.permission")}
         answered = one.events("tool.permission.answered")
@@ -244,11 +247,36 @@ async def test_alike_asks_are_answered_together_each_with_its_own_digest(work, l
         one.answer_all()
 
 
+async def test_answers_given_together_are_taken_back_before_anything_was_sent(work, live) -> None:
+    async with work() as one:
+        await one.want("touch a", "touch b")
+        async with live() as person:
+            await person.arm()
+            await person.press("b")
+            await person.until(lambda: isinstance(person.app.screen, TogetherScreen))
+            await person.arm()
+            await person.press("d")
+            await person.until(lambda: "u undoes: 2 asks denied together" in person.text)
+            await person.press("u")
+            await person.until(lambda: "taken back, nothing was sent" in person.text)
+            assert "2 waiting" in person.text
+            assert one.events("tool.permission.answered") == []
+            await person.arm()
+            await person.press("b")
+            await person.until(lambda: isinstance(person.app.screen, TogetherScreen))
+            await person.arm()
+            await person.press("d")
+            await person.until(lambda: "u undoes: 2 asks denied together" in person.text)
+        # the screen was left: what was given is sent
+        assert len(one.events("tool.permission.answered")) == 2
+
+
 async def test_a_failure_among_answers_given_together_is_told_by_itself(host, live) -> None:
     one = await host()
     for name in "abc":
         one.ask(f"touch {name}", facts={"parts": [{"text": "t", "program": "touch"}]})
     async with live(size=(100, 30)) as person:
+        person.app.store._hosts.errands.hold = 0.1
         await person.arm()
         await person.press("b")
         await person.until(lambda: isinstance(person.app.screen, TogetherScreen))
@@ -262,7 +290,7 @@ async def test_a_failure_among_answers_given_together_is_told_by_itself(host, li
 
         one.broker._record = refuse
         await person.press("a")
-        await person.until(lambda: "2 allowed, 1 had no effect" in person.text, "what came of it")
+        await person.until(lambda: "2 allowed, 1 had no effect" in person.text, "what came of it", seconds=15)
         assert "touch b" in person.text
         one.broker._record = real
         assert [ask.ask_id for ask in one.broker.pending()] == ["ask2"]
