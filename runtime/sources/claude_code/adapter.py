@@ -14,7 +14,7 @@ from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.claude_code.background import Background
 from interlock.runtime.sources.claude_code.calls import Calls
 from interlock.runtime.sources.claude_code.claim import claims
-from interlock.runtime.sources.claude_code.identity import Identity
+from interlock.runtime.sources.claude_code.identity import Identity, copied_from
 from interlock.runtime.sources.claude_code.prompt import flat, is_injected, kind_of, spoken
 from interlock.runtime.sources.claude_code.response import Responses
 from interlock.runtime.sources.claude_code.tree import Tree
@@ -139,7 +139,7 @@ class ClaudeAdapter(RecordAdapter):
         return flat(block.get("content"))
 
     def _said(self, value: Record, texts: list[str]) -> Iterator[AnyEvent]:
-        uuid, inherited = shape.text(value.get("uuid")), isinstance(value.get("forkedFrom"), dict)
+        uuid, inherited = shape.text(value.get("uuid")), bool(copied_from(value))
         if value.get("isCompactSummary") is True:
             if not self._compacted:
                 yield self.say.boundary("compacted", "the conversation was summarised")

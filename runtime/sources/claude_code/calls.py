@@ -12,7 +12,7 @@ from typing import Any
 from interlock.runtime.events.permission import Approver
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.claude_code.background import Background
-from interlock.runtime.sources.claude_code.outcome import Verdict, judge
+from interlock.runtime.sources.claude_code.outcome import Verdict, headline, judge
 from interlock.runtime.sources.claude_code.result import Kept, duration, kept_of
 from interlock.runtime.sources.claude_code.vocabulary import SPAWNING
 from interlock.runtime.sources.foreign import shape
@@ -125,6 +125,7 @@ def _made(verdict: Verdict, words: str, structured: Any, block: dict[str, Any]) 
     return Result(
         verdict.outcome,
         text=words,
+        summary=headline(words),
         code=verdict.code,
         phase=verdict.phase,
         exit_code=verdict.exit_code,

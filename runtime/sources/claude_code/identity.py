@@ -1,7 +1,8 @@
 """Which session a transcript is of: told when it is known, and told again when a record says otherwise.
 
-Promises: a second session id in one log is a resume, and both ids are told; a record copied from another session says so
-itself (`forkedFrom`); a log whose first record belongs to a sub-agent is that agent's own session. Pure.
+Promises: a second session id in one log is a resume, and both ids are told; a record that was copied from another
+session says so where its version does; a log whose first record belongs to a sub-agent is that agent's own session.
+Pure.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ class Identity:
         self.head = head
         self.sub_agent = ""
         """Id of the sub-agent whose own log this is."""
+        self.forked_from = ""
+        """The session of which this log begins with a copy."""
         self.sessions: set[str] = set()
         self.versions: set[str] = set()
         self._named = False
@@ -37,6 +40,8 @@ class Identity:
         """What a record of the conversation tells of its session."""
         session = shape.text(record.get("sessionId")) or shape.text(record.get("session_id"))
         version = shape.text(record.get("version")) or shape.text(record.get("claude_code_version"))
+        if source := copied_from(record):
+            yield from self._forked(source)
         if session in self.sessions and (not version or version in self.versions) and self.head.known.get("cwd"):
             return
         if not self.head.known.get("told") and side:
@@ -46,10 +51,7 @@ class Identity:
             told["cwd"] = shape.text(record.get("cwd"))
         if not self.head.known.get("branch"):
             told["branch"] = shape.text(record.get("gitBranch"))
-        forked = shape.text(shape.at(record, "forkedFrom", "sessionId"))
-        if forked and not self.head.known.get("parent") and not self.sub_agent:
-            told["parent"] = forked
-        yield from self._divided(told, first=not self.head.known.get("told"), forked=forked)
+        yield from self._divided(told, first=not self.head.known.get("told"))
         yield from self.head.said(**told)
 
     def _new_session(self, session: str) -> dict[str, str]:
@@ -67,10 +69,13 @@ class Identity:
         self.versions.add(version)
         return {"version": version}
 
-    def _divided(self, told: dict[str, str], *, first: bool, forked: str) -> Iterator[AnyEvent]:
+    def _forked(self, source: str) -> Iterator[AnyEvent]:
+        if not self.forked_from and not self.sub_agent:
+            self.forked_from = source
+            yield self._say.boundary("forked", f"begins with a copy of session {source[:200]}")
+
+    def _divided(self, told: dict[str, str], *, first: bool) -> Iterator[AnyEvent]:
         known = self.head.known
-        if first and forked:
-            yield self._say.boundary("forked", f"begins with a copy of session {forked[:200]}")
         if not first and told.get("session") and known.get("session"):
             yield self._say.boundary("resumed", f"goes on as session {told['session'][:200]}")
         if told.get("version") and known.get("version"):
@@ -95,3 +100,13 @@ class Identity:
         """A record of this log: a summary that names it is this session's."""
         if self._summaries and uuid in self._summaries:
             yield from self.titled(self._summaries.pop(uuid), by_person=False)
+
+
+def copied_from(record: dict[str, Any]) -> str:
+    """The session that a record was copied from; empty for one of this log's own.
+
+    Some versions name it (`forkedFrom`); 2.1.332 leaves the session that asked for a response (`requestSessionId`).
+    """
+    forked = shape.text(shape.at(record, "forkedFrom", "sessionId"))
+    asked = shape.text(record.get("requestSessionId"))
+    return forked or (asked if asked != record.get("sessionId") else "")

@@ -14,7 +14,7 @@ from interlock.runtime.events.permission import Approver
 from interlock.runtime.events.tool import Phase
 from interlock.runtime.sources.claude_code.prompt import INTERRUPT
 from interlock.runtime.sources.foreign import shape
-from interlock.runtime.sources.foreign.narrator import Outcome
+from interlock.runtime.sources.foreign.narrator import Outcome, first_line
 
 _EXIT = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})(?:\r?\n|$)")
 _TAGGED = re.compile(r"<tool_use_error>(.*?)(?:</tool_use_error>\s*)?$", re.DOTALL)
@@ -54,6 +54,7 @@ _ABORTED = (
     "<error>Command was aborted before completion",
     "Request was aborted",
 )
+_STOPPED = ("interrupted", "cancelled", "aborted")
 _PERSON = Approver(kind="native_prompt")
 _RULE = Approver(kind="rule")
 
@@ -74,11 +75,13 @@ class Verdict:
 def judge(record: dict[str, Any], words: str, *, failed: bool, structured: Any, hook_denied: bool) -> Verdict:
     """How a call ended. `words`: what the model was given; `structured`: what the client kept beside it."""
     kind = shape.text(record.get("toolDenialKind"))
+    decision = shape.mapping(record.get("permissionDecision"))
+    rejected = shape.text(decision.get("decision")) in ("reject", "deny", "denied")
+    if rejected and kind not in _STOPPED:
+        # 2.1.332 says `user-rejected` also where nobody was asked; with a person's No there is no decision beside it
+        return _decided(shape.text(decision.get("source")), words)
     if kind:
         return _of_kind(kind, record, words)
-    decision = shape.mapping(record.get("permissionDecision"))
-    if shape.text(decision.get("decision")) in ("reject", "deny", "denied"):
-        return _decided(shape.text(decision.get("source")), words)
     aborted = shape.at(structured, "interrupted") is True
     if not failed and not isinstance(structured, str):
         return Verdict("interrupted") if aborted and _TIMED_OUT not in words[-400:] else _unmarked(words, structured)
@@ -89,9 +92,7 @@ def judge(record: dict[str, Any], words: str, *, failed: bool, structured: Any, 
 
 
 def _of_kind(kind: str, record: dict[str, Any], words: str) -> Verdict:
-    if kind in ("interrupted", "cancelled", "aborted"):
-        return Verdict("interrupted")
-    if record.get("toolDenialBeforeRun") is False:
+    if kind in _STOPPED or record.get("toolDenialBeforeRun") is False:
         return Verdict("interrupted")
     return _by_person(words) if kind.startswith("user") else Verdict("denied", "policy_denied", denied_by=_RULE)
 
@@ -147,6 +148,12 @@ def _failed(words: str, body: str) -> Verdict:
     if body.startswith("InputValidationError"):
         return Verdict("failed", "schema_invalid", "validate")
     return Verdict("failed", "runtime_precondition_failed", "validate")
+
+
+def headline(words: str) -> str:
+    """The line that says what a result is: not the client's tags around it."""
+    body = _untagged(words).removeprefix("<persisted-output>")
+    return first_line(body)
 
 
 def _untagged(words: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from interlock.runtime.events.message import Usage
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.claude_code.calls import Calls
+from interlock.runtime.sources.claude_code.identity import copied_from
 from interlock.runtime.sources.claude_code.prompt import INTERRUPT, flat
 from interlock.runtime.sources.foreign import shape
 from interlock.runtime.sources.foreign.narrator import Narrator
@@ -30,6 +31,8 @@ class Responses:
         self._model = ""
         self._costs: dict[str, float] = {}
         self._cost_records = 0
+        self._copied = False
+        """Responses of another session stand in this log."""
 
     def told(self, value: dict[str, Any], calls: Calls) -> Iterator[AnyEvent]:
         """What one record of the model's tells."""
@@ -41,7 +44,8 @@ class Responses:
             return
         uuid = shape.text(value.get("uuid"))
         message_id = shape.name_of(message.get("id")) or uuid or f"@{self._say.origin.offset}"
-        inherited = isinstance(value.get("forkedFrom"), dict)
+        inherited = bool(copied_from(value))
+        self._copied |= inherited
         yield from self._changed(model, value)
         for place, block in enumerate(_blocks(message.get("content"))):
             yield from self._block(block, place, value, message_id, calls, inherited=inherited)
@@ -110,6 +114,9 @@ class Responses:
             if grown <= _COST_STEPS:
                 continue
             self._costs[model] = total
+            if self._copied and self._cost_records == 1:
+                # the sum of a fork begins with what the copied part had cost, and says not how much that was
+                continue
             name = f"cost {self._cost_records} {model}"
             response = self._say.usage(name, Usage(), model=model or None, cost_usd=grown)
             if response is not None:

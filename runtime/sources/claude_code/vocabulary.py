@@ -29,7 +29,7 @@ KEPT_PROGRESS = frozenset(
 KEPT_SYSTEM = frozenset(
     {
         "agents_killed", "away_summary", "bridge_status", "compact_boundary", "file_snapshot", "informational", "init",
-        "memory_saved", "microcompact_boundary", "permission_retry", "scheduled_task_fire", "session_start",
+        "memory_saved", "microcompact_boundary", "permission_denied", "permission_retry", "scheduled_task_fire", "session_start",
         "stop_hook_summary", "task_notification", "task_progress", "task_started", "task_updated", "thinking",
         "thinking_tokens", "turn_duration", "api_retry", "api_metrics", "background_tasks_changed",
     }

@@ -94,6 +94,10 @@ def test_the_words_of_the_person_stand_with_the_denial() -> None:
         ({"toolDenialKind": "interrupted"}, "cancelled"),
         ({"toolDenialKind": "user-rejected", "toolDenialBeforeRun": False}, "cancelled"),
         ({"permissionDecision": {"decision": "reject", "source": "hook"}}, "policy_denied"),
+        (
+            {"permissionDecision": {"decision": "reject", "source": "config"}, "toolDenialKind": "user-rejected"},
+            "policy_denied",
+        ),
         ({"permissionDecision": {"decision": "reject", "source": "config"}}, "policy_denied"),
         ({"permissionDecision": {"decision": "reject", "source": "user"}}, "user_denied"),
         ({"permissionDecision": {"decision": "accept", "source": "config"}}, "tool_error"),
@@ -206,6 +210,7 @@ def test_an_output_that_was_too_long_says_where_it_is_and_how_much_the_model_was
     assert (end.truncated, end.omitted_bytes) == (True, 168_894 - 100)
     assert end.full_output_path == "/c/tool-results/b1.txt"
     bare = observed(asked("mcp__x"), ended(words))
+    assert end.summary.startswith("Output too large (164.9KB)")
     assert (bare.truncated, bare.omitted_bytes, bare.full_output_path) == (True, 0, "/c/tool-results/b1.txt")
 
 

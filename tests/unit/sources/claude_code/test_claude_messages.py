@@ -163,16 +163,26 @@ def test_a_version_and_a_model_that_change_are_boundaries() -> None:
     assert dict(made.boundaries) == {"version_changed": 1, "model_changed": 1}
 
 
-def test_a_fork_says_what_it_copied() -> None:
-    forked = {"forkedFrom": {"sessionId": "old", "messageUuid": "x"}}
+FORKED = {"forkedFrom": {"sessionId": "old", "messageUuid": "x"}}
+
+
+@pytest.mark.parametrize(("of_user", "of_reply"), [(FORKED, FORKED), ({}, {"requestSessionId": "old"})])
+def test_a_fork_says_what_it_copied(of_user: dict[str, Any], of_reply: dict[str, Any]) -> None:
+    """The second was seen in 2.1.332: there a copied prompt cannot be told from a new one."""
+    cost = {"type": "cost-state", "modelUsage": {"m": {"costUSD": 0.3}}}
     made = facts(
-        user("x", **forked),
-        reply(words("a"), usage={"input_tokens": 7, "output_tokens": 7}, **forked),
+        user("x", **of_user),
+        reply(words("a"), usage={"input_tokens": 7, "output_tokens": 7}, **of_reply),
         user("y", uuid="u2", parent="a1"),
-        reply(words("b"), uuid="a2", message="msg_2", usage={"input_tokens": 1, "output_tokens": 1}),
+        reply(
+            words("b"), uuid="a2", message="msg_2", usage={"input_tokens": 1, "output_tokens": 1}, requestSessionId="s"
+        ),
+        cost,
+        {**cost, "modelUsage": {"m": {"costUSD": 0.5}}},
     )
-    assert (made.parent, made.user_turns, made.assistant_messages, made.inherited) == ("old", 1, 1, 2)
+    assert (made.assistant_messages, made.inherited) == (1, 1 + bool(of_user))
     assert (made.tokens().input, dict(made.boundaries)) == (1, {"forked": 1})
+    assert made.cost_usd == pytest.approx(0.2)
 
 
 def test_a_record_that_is_written_again_is_told_once() -> None:
