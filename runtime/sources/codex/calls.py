@@ -36,6 +36,8 @@ class Calls:
         self._copied: set[str] = set()
         self._singles = Mirror()
         self._made = 0
+        self.reviewing = False
+        """A reviewer is at work, whose calls are told here by events and stand in a log of its own."""
         self.interrupted = False
         """A call was interrupted since this was last set to False."""
 
@@ -107,7 +109,7 @@ class Calls:
         if call is not None:
             _note(call.notes, payload)
             return
-        if self._say.intent_of(key) is not None:
+        if self._say.intent_of(key) is not None or self.reviewing:
             return
         yield from self._alone(call_id, payload, tool)
 
@@ -144,7 +146,9 @@ class Calls:
         self, channel: str, tool: str, call_id: str, key: str, raw: dict[str, Any], status: str
     ) -> Iterator[AnyEvent]:
         """A call that is told when it is over, with no record of a result, and by more than one channel."""
-        if call_id in self._copied or not self._singles.fresh(channel, f"{tool}\0{key}"):
+        if call_id in self._copied or (self.reviewing and channel != "item"):
+            return
+        if not self._singles.fresh(channel, f"{tool}\0{key}"):
             return
         name = call_id if call_id and self._say.intent_of(call_id) is None else f"{tool} {self._made}"
         self._made += 1

@@ -136,13 +136,23 @@ def _aborted(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
     yield from voice.said.released()
     if not voice.calls.interrupted:
         yield voice.say.boundary("interrupted", text(payload.get("reason")))
-    voice.calls.interrupted = False
+    voice.calls.interrupted = voice.calls.reviewing = False
     voice.calls.turn_over()
 
 
 def _turn_began(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
     voice.calls.interrupted = False
     yield from voice.calls.left_open()
+
+
+def _review_began(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
+    voice.calls.reviewing = True
+    yield from voice.said.released()
+
+
+def _review_ended(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
+    voice.calls.reviewing = False
+    yield from voice.said.released()
 
 
 def _rolled_back(voice: Voice, payload: dict[str, Any]) -> Iterator[AnyEvent]:
@@ -233,6 +243,14 @@ def _item_activity(voice: Voice, item: dict[str, Any], item_id: str) -> Iterator
     yield from _agent_activity(voice, item)
 
 
+def _item_review_began(voice: Voice, item: dict[str, Any], item_id: str) -> Iterator[AnyEvent]:
+    yield from _review_began(voice, item)
+
+
+def _item_review_ended(voice: Voice, item: dict[str, Any], item_id: str) -> Iterator[AnyEvent]:
+    yield from _review_ended(voice, item)
+
+
 def _item_collab(voice: Voice, item: dict[str, Any], item_id: str) -> Iterator[AnyEvent]:
     if text(item.get("tool")).replace("_", "").lower() == "spawnagent":
         for child in items(item.get("receiver_thread_ids")) or items(item.get("receiverThreadIds")):
@@ -240,7 +258,7 @@ def _item_collab(voice: Voice, item: dict[str, Any], item_id: str) -> Iterator[A
 
 
 _PICTURES = ("image", "local_image", "audio", "local_audio")
-_QUIET_COMPLETED = frozenset({"HookPrompt", "Sleep"})
+_QUIET_COMPLETED = frozenset({"HookPrompt", "Sleep", "FunctionCallOutput"})
 _COMPLETED: dict[str, Callable[[Voice, dict[str, Any], str], Iterator[AnyEvent]]] = {
     "UserMessage": _item_user,
     "AgentMessage": _item_reply,
@@ -257,6 +275,8 @@ _COMPLETED: dict[str, Callable[[Voice, dict[str, Any], str], Iterator[AnyEvent]]
     "ContextCompaction": _item_compacted,
     "SubAgentActivity": _item_activity,
     "CollabAgentToolCall": _item_collab,
+    "EnteredReviewMode": _item_review_began,
+    "ExitedReviewMode": _item_review_ended,
 }
 EVENTS: dict[str, Callable[[Voice, dict[str, Any]], Iterator[AnyEvent]]] = {
     "user_message": _user_message,
@@ -277,6 +297,8 @@ EVENTS: dict[str, Callable[[Voice, dict[str, Any]], Iterator[AnyEvent]]] = {
     "turn_aborted": _aborted,
     "task_started": _turn_began,
     "turn_started": _turn_began,
+    "entered_review_mode": _review_began,
+    "exited_review_mode": _review_ended,
     "thread_rolled_back": _rolled_back,
     "error": _error,
     "thread_name_updated": _renamed,

@@ -419,3 +419,24 @@ def test_an_agent_that_a_script_started_is_linked_to_the_script(read, rollout) -
     )
     (spawned,) = found.of("agent.spawned")
     assert (spawned.child, spawned.intent_id) == ("t-3", found.of("tool.intent")[0].intent_id)
+
+
+def test_what_a_reviewer_ran_stands_in_its_own_log(read, rollout) -> None:
+    def ran(call_id: str) -> dict:
+        return rollout.completed("CommandExecution", call_id, command=["ls"], source="user_shell", status="completed")
+
+    found = read(
+        [
+            rollout.meta(),
+            rollout.completed("EnteredReviewMode", "r1", target={"type": "uncommittedChanges"}),
+            rollout.completed("UserMessage", "u", content=[{"type": "text", "text": "Review the changes"}]),
+            ran("c1"),
+            rollout.message("user", "<user_action>\n  <action>review</action>\n</user_action>"),
+            rollout.completed("ExitedReviewMode", "r2", review_output={"findings": []}),
+            rollout.message("assistant", "All done."),
+            ran("c2"),
+        ]
+    )
+    assert dict(found.facts.calls) == {"user_shell": 1}
+    assert found.tally.unknown == 0
+    assert found.facts.user_turns == 1
