@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall, Verdict
@@ -23,7 +26,11 @@ from interlock.runtime.gates.wording import denial, said
 _log = logging.getLogger(__name__)
 _RULES = ("managed", "user", "project")
 ASK = {"decision": "ask"}
-"""Gemini CLI asks in its own prompt; without a terminal it refuses."""
+"""Gemini CLI asks in its own prompt. Without a terminal it would wait for ever, so it is not told that there."""
+NOBODY = {
+    "decision": "deny",
+    "reason": "Nobody is there to allow this: no screen of Interlock is open and Gemini CLI has no terminal. Nothing was run.",
+}
 
 
 class GeminiGate:
@@ -72,7 +79,8 @@ class GeminiGate:
             decision = session.ledger.decide(call)
             if decision.effect == "ask" and decision.source not in _RULES:
                 return {}  # Gemini CLI's own rules know this tool
-        return answer_of(await session.judged(call, hook))
+        answer = answer_of(await session.judged(call, hook))
+        return NOBODY if answer == ASK and is_headless(session.pid) else answer
 
     def _unrecorded(self, call: ForeignCall) -> Mapping[str, Any]:
         decision = self._host.rules.decide("gemini", call, (call.cwd,), (), self._host.now())
@@ -90,6 +98,22 @@ class GeminiGate:
             size = len(text) if isinstance(text, str) else 0
             failed = bool(response.get("error"))
             session.ran(call, ok=not failed, summary="Gemini CLI says that it failed" if failed else "", size=size)
+
+
+def is_headless(pid: int | None) -> bool:
+    """Whether this Gemini CLI has no terminal to ask in; what cannot be seen counts as having one."""
+    if pid is None:
+        return False
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+        if not os.readlink(f"/proc/{pid}/fd/0").startswith(("/dev/pts/", "/dev/tty", "/dev/console")):
+            return True
+    except OSError:
+        told = subprocess.run(
+            ["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, timeout=5, check=False
+        )
+        words = told.stdout.split()
+    return any(word in ("-p", "--prompt") or word.startswith("--prompt=") for word in words[1:])
 
 
 def answer_of(verdict: Verdict) -> Mapping[str, Any]:

@@ -127,7 +127,7 @@ AGENTS: dict[str, ConnectedAgent] = {
             "The policy file hands what Gemini CLI would ask to our hook: it allows, denies with your words, or has Gemini CLI "
             "ask in its own prompt, which it also does when the service is gone. Your own policy rules stand above it.",
             "If Gemini CLI itself ends the hook, it lets the call pass: so do not set hook time-outs shorter than ours.",
-            "Without a terminal (-p) Gemini CLI refuses what it would have to ask.",
+            "Without a terminal (-p) and with no screen of Interlock open, what your policy does not allow is denied.",
         ),
     ),
     "opencode": ConnectedAgent(

@@ -24,7 +24,7 @@ pass whose hook has run out of time."""
 _PROGRAM = """\
 #!/bin/sh
 # Hands a hook of a coding agent to the gate service of Interlock and waits for the answer. Written by `interlock connect`.
-#   gate-hold.sh ROUTE PID-OF-THE-AGENT WORDS-WITHOUT-AN-ANSWER   < the hook's JSON
+#   gate-hold.sh ROUTE PID-OF-THE-AGENT WORDS-WITHOUT-AN-ANSWER [THE SAME WITHOUT A TERMINAL]   < the hook's JSON
 umask 077
 # a session that `interlock codex` watches over its own connection is asked about there
 if [ -n "$INTERLOCK_ATTACHED" ]; then
@@ -46,7 +46,10 @@ if answer=$(post "$1" "$2" 2>/dev/null); then
     printf '%s\\n' "$answer"
     exit 0
 fi
-printf '%s' "$3"
+case "$(readlink "/proc/$2/fd/0" 2>/dev/null) $(ps -o args= -p "$2" 2>/dev/null) " in
+    *" -p "* | *" --prompt "* | *" --prompt="* | /dev/null*) printf '%s' "${{4-$3}}" ;;
+    *) printf '%s' "$3" ;;
+esac
 """
 
 
@@ -80,7 +83,11 @@ def install_hold(config: ServiceConfig) -> Path:
     return place
 
 
-def held_command(route: str, without_answer: str) -> str:
-    """The command line for an agent's settings; without the program the agent gets the same words."""
+def held_command(route: str, without_answer: str, without_terminal: str = "") -> str:
+    """The command line for an agent's settings; without the program the agent gets the same words.
+
+    `without_terminal`: the words for an agent that has nobody to ask; none: the same.
+    """
     words = shlex.quote(without_answer)
-    return f"sh {shlex.quote(os.fspath(hold_file()))} {route} $PPID {words} || printf %s {words}"
+    more = f" {shlex.quote(without_terminal)}" if without_terminal else ""
+    return f"sh {shlex.quote(os.fspath(hold_file()))} {route} $PPID {words}{more} || printf %s {words}"

@@ -22,6 +22,13 @@ OPENED = ("run_shell_command", "replace", "write_file", "web_fetch")
 ASK = json.dumps(
     {"decision": "ask", "systemMessage": "Interlock: the gate service does not answer, so Gemini CLI asks by itself."}
 )
+DENY = json.dumps(
+    {
+        "decision": "deny",
+        "reason": "Interlock: its gate service does not answer and there is no terminal. Nothing was run.",
+    }
+)
+"""Without a terminal Gemini CLI would wait for an answer that nobody can give."""
 
 
 def gemini_hooks() -> dict[str, list[dict[str, Any]]]:
@@ -29,7 +36,7 @@ def gemini_hooks() -> dict[str, list[dict[str, Any]]]:
     held = {
         "type": "command",
         "name": MARK,
-        "command": held_command(ROUTE, ASK),
+        "command": held_command(ROUTE, ASK, DENY),
         "timeout": HOLD_TIMEOUT_S * 1000,
     }
     told = {

@@ -1,0 +1,139 @@
+"""The real Gemini CLI with our BeforeTool hook and policy file (AG-2, AG-3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from typing import Any
+
+import pytest
+
+GEMINI = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js"
+MESSAGE = 'Keep the folder: "archive" it instead, Zoë.'
+
+
+def call(command: str) -> dict[str, Any]:
+    return {
+        "text": "Next.",
+        "tools": [{"name": "run_shell_command", "args": {"command": command, "description": "Why not"}}],
+    }
+
+
+PLAYS = {"two": [call("touch allowed.txt && echo made"), call("rm -rf important"), {"text": "End."}]}
+SETTINGS = {
+    "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+    "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
+    "privacy": {"usageStatisticsEnabled": False},
+    "telemetry": {"enabled": False},
+    "ui": {"hideTips": True, "hideBanner": True},
+}
+
+
+@pytest.fixture
+def gemini(stage: Any) -> Any:
+    """The stage with Gemini CLI connected."""
+    stage.program("gemini", GEMINI)
+    stage.play(PLAYS)
+    settings = stage.home / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps(SETTINGS, indent=4))
+    stage.before = settings.read_bytes()
+    stage.env |= {
+        "GEMINI_API_KEY": "none",
+        "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{stage.port}",
+        "NO_BROWSER": "1",
+        "GEMINI_TELEMETRY_ENABLED": "false",
+    }
+    done = stage.run("interlock", "connect", "gemini", "--yes")
+    assert done.returncode == 0, done.stderr
+    return stage
+
+
+def begin(stage: Any, *more: str) -> Any:
+    terminal = stage.terminal()
+    terminal.start(["gemini", "-m", "gemini-2.5-flash", "--skip-trust", *more], stage.env, stage.project)
+    return terminal
+
+
+async def test_headless_a_call_is_held_and_allowed_and_another_denied_with_words(
+    gemini: Any, approver: Any, until: Any
+) -> None:
+    gemini.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = begin(gemini, "-p", "do it play:two")
+    (ask,) = await approver.wait()
+    assert ask.event["agent"] == "Gemini CLI"
+    assert ask.event["shownInput"]["command"] == "touch allowed.txt && echo made"
+    assert not (gemini.project / "allowed.txt").exists()
+    await approver.answer(ask, "allow")
+    await until((gemini.project / "allowed.txt").exists, terminal.text)
+    (second,) = await approver.wait()
+    await approver.answer(second, "deny", MESSAGE)
+    await until(lambda: "Tool execution blocked" in gemini.heard(), terminal.text)
+    assert (
+        MESSAGE.encode().decode()
+        in json.loads(gemini.heard().splitlines()[-1])["body"]["contents"][-1]["parts"][0]["functionResponse"][
+            "response"
+        ]["error"]
+    )
+    assert (gemini.project / "important" / "keep.txt").exists()
+    await until(lambda: "ended with 0" in terminal.text(), terminal.text)
+
+
+async def test_with_nobody_watching_its_own_prompt_appears_at_once(gemini: Any, until: Any) -> None:
+    terminal = begin(gemini, "-i", "do it play:two")
+    await until(lambda: "Allow once" in terminal.text(), terminal.text)
+    assert not (gemini.project / "allowed.txt").exists()
+    terminal.keys("Enter")
+    await until((gemini.project / "allowed.txt").exists, terminal.text)
+
+
+async def test_headless_with_nobody_watching_nothing_is_run(gemini: Any, until: Any) -> None:
+    terminal = begin(gemini, "-p", "do it play:two")
+    await until(lambda: "ended with 0" in terminal.text(), terminal.text)
+    assert "Nobody is there to allow this" in gemini.heard()
+    assert not (gemini.project / "allowed.txt").exists()
+    assert (gemini.project / "important" / "keep.txt").exists()
+
+
+async def test_when_the_service_is_killed_its_own_prompt_appears(gemini: Any, approver: Any, until: Any) -> None:
+    gemini.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = begin(gemini, "-i", "do it play:two")
+    (ask,) = await approver.wait()
+    await approver.close()  # the screen is killed, and started again
+    (again,) = await approver.wait()
+    assert again.ask_id == ask.ask_id
+    await approver.close()
+    os.kill(gemini.service_pid(), signal.SIGKILL)
+    await until(lambda: "Allow once" in terminal.text(), terminal.text)
+    terminal.keys("Escape")
+    await until(lambda: "Allow once" not in terminal.text(), terminal.text)
+    assert not (gemini.project / "allowed.txt").exists()
+
+
+async def test_without_a_service_and_without_our_program_nothing_runs_unasked(gemini: Any, until: Any) -> None:
+    for name in ("gate-hold.sh", "gate-hook.sh", "gate.json"):
+        (gemini.root / "config" / name).unlink()
+    terminal = begin(gemini, "-i", "do it play:two")
+    await until(lambda: "Allow once" in terminal.text(), terminal.text)
+    assert not (gemini.project / "allowed.txt").exists()
+
+
+async def test_a_deny_rule_holds_in_yolo_mode(gemini: Any, until: Any) -> None:
+    gemini.policy(
+        'allow = ["touch *", "echo *"]\n[[rule]]\nid = "no-rm"\neffect = "deny"\nprogram = "rm"\nreason = "we keep it"\n'
+    )
+    terminal = begin(gemini, "--approval-mode", "yolo", "-p", "do it play:two")
+    await until(lambda: "ended with 0" in terminal.text(), terminal.text)
+    assert "we keep it" in gemini.heard()
+    assert (gemini.project / "allowed.txt").exists()
+    assert (gemini.project / "important" / "keep.txt").exists()
+
+
+async def test_disconnecting_leaves_the_settings_as_they_were(gemini: Any) -> None:
+    done = gemini.run("interlock", "disconnect", "gemini")
+    assert done.returncode == 0, done.stderr
+    assert (gemini.home / ".gemini" / "settings.json").read_bytes() == gemini.before
+    assert not (gemini.home / ".gemini" / "policies").exists()

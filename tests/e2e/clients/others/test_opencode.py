@@ -1,0 +1,172 @@
+"""The real opencode with our plugin, and with `interlock opencode` (AG-2, AG-3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from typing import Any
+
+import pytest
+
+OPENCODE = "opencode/node_modules/opencode-linux-x64/bin/opencode"
+MESSAGE = 'Keep the folder: "archive" it instead, Zoë.'
+
+
+def call(*commands: str) -> dict[str, Any]:
+    return {
+        "text": "Next.",
+        "tools": [{"name": "bash", "args": {"command": c, "description": "Why not"}} for c in commands],
+    }
+
+
+PLAYS = {
+    "two": [call("touch allowed.txt && echo made"), call("rm -rf important"), {"text": "End."}],
+    "both": [call("touch one.txt", "touch two.txt"), {"text": "End."}],
+    "edit": [
+        {"text": "Look.", "tools": [{"name": "read", "args": {"filePath": "hello.py"}}]},
+        {
+            "text": "Edit.",
+            "tools": [{"name": "edit", "args": {"filePath": "hello.py", "oldString": "x", "newString": "y"}}],
+        },
+        {"text": "End."},
+    ],
+}
+
+
+@pytest.fixture
+def opencode(stage: Any) -> Any:
+    """The stage with opencode installed and the model playing."""
+    stage.program("opencode", OPENCODE)
+    stage.play(PLAYS)
+    settings = stage.home / ".config" / "opencode" / "opencode.json"
+    seed = stage.clients / "opencode-home"
+    if seed.exists():  # what opencode fetches at its first start, which takes it minutes
+        shutil.copytree(seed, stage.home, dirs_exist_ok=True)
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    model = {"name": "fake", "tool_call": True, "limit": {"context": 100000, "output": 4096}}
+    options = {"baseURL": f"http://127.0.0.1:{stage.port}/v1", "apiKey": "none"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"fake-1": model}}
+    told = {"autoupdate": False, "share": "disabled", "model": "fake/fake-1", "small_model": "fake/fake-1"}
+    settings.write_text(json.dumps(told | {"provider": {"fake": provider}, "enabled_providers": ["fake"]}, indent=2))
+    for name in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD"):
+        stage.env[f"OPENCODE_DISABLE_{name}"] = "1"
+    stage.before = settings.read_bytes()
+    return stage
+
+
+def connect(stage: Any, *more: str) -> None:
+    done = stage.run("interlock", "connect", "opencode", "--yes", *more)
+    assert done.returncode == 0, done.stderr
+    stage.run("interlock", "gate", "serve", "--detach")
+
+
+def begin(stage: Any, *words: str) -> Any:
+    terminal = stage.terminal()
+    terminal.start(list(words), stage.env, stage.project)
+    return terminal
+
+
+async def test_headless_a_call_is_held_and_allowed_and_another_denied_with_words(
+    opencode: Any, approver: Any, until: Any
+) -> None:
+    connect(opencode)
+    await approver.asks()
+    terminal = begin(opencode, "opencode", "run", "do it play:two")
+    (ask,) = await approver.wait()
+    assert ask.event["agent"] == "opencode"
+    assert not (opencode.project / "allowed.txt").exists()
+    await approver.answer(ask, "allow")
+    await until((opencode.project / "allowed.txt").exists, terminal.text)
+    (second,) = await approver.wait()
+    await approver.answer(second, "deny", MESSAGE)
+    await until(lambda: "archive" in opencode.heard(), terminal.text)
+    assert (opencode.project / "important" / "keep.txt").exists()
+    await until(lambda: len(opencode.events("tool.permission.delivered")) >= 1, "delivered")
+
+
+async def test_its_own_question_races_with_the_inbox(opencode: Any, approver: Any, until: Any) -> None:
+    connect(opencode, "--ask-first")
+    await approver.asks()
+    terminal = begin(opencode, "opencode", "--prompt", "do it play:two")
+    await until(lambda: "play:two" in terminal.text(), terminal.text)
+    terminal.keys("Enter")
+    (ask,) = await approver.wait()
+    await until(lambda: "Permission required" in terminal.text() or "Allow once" in terminal.text(), terminal.text)
+    await approver.answer(ask, "allow")
+    await until((opencode.project / "allowed.txt").exists, terminal.text)
+    (second,) = await approver.wait()
+    await until(lambda: "rm -rf important" in terminal.text() and "Allow once" in terminal.text(), terminal.text)
+    terminal.keys("Enter")  # yes, in opencode's own prompt
+    await until(lambda: not (opencode.project / "important").exists(), terminal.text)
+    await approver.wait(0)
+    assert second.ask_id != ask.ask_id
+    answers = [(e["answer"], e["by"]["kind"]) for e in opencode.events("tool.permission.answered")]
+    assert answers == [("allow", "person"), ("allow", "native_prompt")]
+
+
+async def test_a_reject_that_takes_another_question_down_is_told(opencode: Any, approver: Any, until: Any) -> None:
+    connect(opencode, "--ask-first")
+    await approver.asks()
+    terminal = begin(opencode, "opencode", "--prompt", "do it play:both")
+    await until(lambda: "play:both" in terminal.text(), terminal.text)
+    terminal.keys("Enter")
+    asks = await approver.wait(2)
+    await approver.answer(asks[0], "deny", MESSAGE)
+    await approver.wait(0)
+    closed = [event["message"] for event in opencode.events("tool.permission.closed")]
+    assert closed == ["opencode rejected it together with another question of this session"], terminal.text()
+    assert not (opencode.project / "one.txt").exists()
+    assert not (opencode.project / "two.txt").exists()
+
+
+async def test_an_edit_is_asked_with_its_diff_and_survives_a_killed_screen(
+    opencode: Any, approver: Any, until: Any
+) -> None:
+    connect(opencode, "--ask-first")
+    await approver.asks()
+    terminal = begin(opencode, "opencode", "--prompt", "do it play:edit")
+    await until(lambda: "play:edit" in terminal.text(), terminal.text)
+    terminal.keys("Enter")
+    (ask,) = await approver.wait()
+    journal = next((opencode.root / "state" / "sessions").glob("*/events.jsonl"))
+    assert "-x\n+y" in (journal.parent / ask.event["diffPath"]).read_text()
+    await approver.close()
+    (again,) = await approver.wait()
+    assert again.ask_id == ask.ask_id
+    await approver.answer(again, "allow")
+    await until(lambda: (opencode.project / "hello.py").read_text() == "y\n", terminal.text)
+
+
+async def test_when_the_service_is_killed_its_own_question_stays(opencode: Any, approver: Any, until: Any) -> None:
+    connect(opencode, "--ask-first")
+    await approver.asks()
+    terminal = begin(opencode, "opencode", "--prompt", "do it play:two")
+    await until(lambda: "play:two" in terminal.text(), terminal.text)
+    terminal.keys("Enter")
+    await approver.wait()
+    os.kill(opencode.service_pid(), signal.SIGKILL)
+    await approver.close()
+    await until(lambda: "Allow once" in terminal.text(), terminal.text)
+    terminal.keys("Enter")
+    await until((opencode.project / "allowed.txt").exists, terminal.text)
+
+
+async def test_a_deny_rule_holds_where_opencode_asks_nobody(opencode: Any, until: Any) -> None:
+    opencode.policy('[[rule]]\nid = "no-rm"\neffect = "deny"\nprogram = "rm"\nreason = "we keep it"\n')
+    connect(opencode)
+    terminal = begin(opencode, "opencode", "run", "do it play:two")
+    await until(lambda: "we keep it" in opencode.heard(), terminal.text)
+    assert (opencode.project / "allowed.txt").exists()
+    assert (opencode.project / "important" / "keep.txt").exists()
+
+
+def test_disconnecting_leaves_the_settings_as_they_were(opencode: Any) -> None:
+    connect(opencode, "--ask-first")
+    settings = opencode.home / ".config" / "opencode" / "opencode.json"
+    assert json.loads(settings.read_text())["permission"]
+    done = opencode.run("interlock", "disconnect", "opencode")
+    assert done.returncode == 0, done.stderr
+    assert settings.read_bytes() == opencode.before
+    assert not (settings.parent / "plugin").exists()
