@@ -24,6 +24,8 @@ class LiveSession:
     version: str
     entrypoint: str
     """`cli` in a terminal, `sdk-cli` for a headless run, others for editors and programs."""
+    changed_at: float
+    """When the status changed last, in seconds since 1970; 0: not told."""
 
     @property
     def has_dialog(self) -> bool:
@@ -65,6 +67,8 @@ def _entry(file: Path) -> LiveSession | None:
             told = json.loads(opened.read(_MOST_BYTES))
         texts = [told.get(name) for name in ("sessionId", "status", "version", "entrypoint")]
         session, status, version, entrypoint = (text if isinstance(text, str) else "" for text in texts)
-        return LiveSession(int(told["pid"]), session, status, version, entrypoint)
+        changed = told.get("statusUpdatedAt")
+        changed_at = changed / 1000 if isinstance(changed, int | float) else 0.0
+        return LiveSession(int(told["pid"]), session, status, version, entrypoint, changed_at)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -28,7 +28,8 @@ QUESTIONS = {
 _QUESTION_CHOICES = ("deny", "deny.message")
 _LOOKS_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 """Pauses between looks at the transcript after something was decided; later hooks look again."""
-_WHY_GONE_S = (0.0, 0.05, 0.1, 0.2, 0.3, 0.35)
+_WHY_GONE_S = (0.0, 0.05, 0.1, 0.2, 0.3, 0.35, 0.5, 0.5, 0.5)
+"""Pauses between looks why the agent has hung up; its transcript is some hundred milliseconds behind."""
 _DIALOG_S = 0.5
 """Between two looks whether a dialog is open while an ask waits."""
 _MARGIN_S = 1.0
@@ -188,14 +189,19 @@ class ClaudeSession:
         return "session_closed" if self.is_alive is False else "withdrawn"
 
     async def _dialog_closed(self) -> None:
-        """Return when a dialog was open and is no more; never for a session that has no dialogs."""
-        was_open, misses = False, 0
+        """Return when a dialog was open and is no more; never for a session that has no dialogs.
+
+        One that was answered between two looks has left the status changed since the ask was opened.
+        """
+        begun, was_open, misses = self.ledger.journal.now().timestamp(), False, 0
         while True:
             await asyncio.sleep(_DIALOG_S)
             entry = self.live
-            if entry is not None and entry.is_waiting:
+            if entry is None or not entry.has_dialog:
+                continue
+            if entry.is_waiting:
                 was_open, misses = True, 0
-            elif was_open:
+            elif was_open or entry.changed_at > begun:
                 misses += 1
                 if misses >= 2:
                     return

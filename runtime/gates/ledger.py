@@ -63,6 +63,7 @@ class Ledger:
         self._host = host
         self._journal = journal
         self._open: dict[str, ForeignCall] = {}
+        self._answered: set[str] = set()
         self._policy_name = POLICY_NAMES.get(agent.kind, agent.kind)
         self.is_ended = False
 
@@ -147,6 +148,7 @@ class Ledger:
                 self._host.broker.resolve(answer, Approver(kind="native_prompt", client=self.agent.name)).status
                 == "accepted"
             ):
+                self._answered.add(pending.ask_id)
                 self.delivered(call)
                 return True
         return self._host.broker.cancel(
@@ -156,8 +158,8 @@ class Ledger:
         )
 
     def delivered(self, call: ForeignCall) -> None:
-        """The agent's own record shows the answer. The second time nothing."""
-        if call.is_delivered or call.ask_id is None or self._host.broker.find(call.ask_id) is not None:
+        """The agent's own record shows the answer. The second time nothing, nor for an ask that was not answered."""
+        if call.is_delivered or call.ask_id is None or call.ask_id not in self._answered:
             return
         call.is_delivered = True
         self._note(PermissionDelivered(ask_id=call.ask_id, intent_id=call.intent_id))
@@ -298,6 +300,7 @@ class Ledger:
             raise
         if outcome.cause is not None or outcome.answer is None:
             return Verdict("none", outcome.message or none_because(outcome.cause or ""), ask_id=pending.ask_id)
+        self._answered.add(pending.ask_id)
         if outcome.answer == "allow" and outcome.scope != "once":
             self._grant(call, decision, outcome)
         return Verdict(outcome.answer, outcome.message, outcome.scope, outcome.by, ask_id=pending.ask_id)

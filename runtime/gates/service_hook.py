@@ -1,8 +1,8 @@
 """The small shell program that command hooks of agents run: it hands the hook to the service and the answer back.
 
-Promises: no Python is started while the service answers; when it does not, it is started once and the hook is posted
-again; in the `closed` way a hook that gets no answer ends with exit code 2, which blocks the call, in the `open` way with 0
-and no word, which leaves it to the agent. POSIX sh and curl are all it needs.
+Promises: no Python is started while the service is there; when it is not, it is started first; in the `closed` way a hook
+that gets no answer ends with exit code 2, which blocks the call, in the `open` way with 0 and no word, which leaves it to the
+agent. POSIX sh and curl are all it needs.
 
 A settings file runs `command_for(...)`; connect puts the program there with `install_hook`.
 """
@@ -20,32 +20,26 @@ from interlock.runtime.journal.place import config_home, make_closed
 
 Failing = Literal["closed", "open"]
 PATIENCE_S = 20
-"""Seconds for one post; two posts and a start fit into `HOOK_TIMEOUT_S`, for an agent lets a hook that times out pass."""
+"""Seconds for the post; with the start of the service it fits into `HOOK_TIMEOUT_S`, for an agent lets a hook that times
+out pass."""
 HOOK_TIMEOUT_S = 60
 """The time-out to write into an agent's settings for a hook that answers at once, in seconds."""
 
 _PROGRAM = """\
 #!/bin/sh
 # Hands a hook of a coding agent to the gate service of Interlock. Written by `interlock connect`.
-#   hook.sh ROUTE closed|open [PID OF THE AGENT]   < the hook's JSON
+#   gate-hook.sh ROUTE closed|open PID-OF-THE-AGENT   < the hook's JSON
 umask 077
-body=$(cat)
-post() {{
-    printf '%s' "$body" | curl -q -sS -f --noproxy '*' --max-time {patience} --unix-socket {socket} \\
-        -H 'Content-Type: application/json' -H "X-Interlock-Agent-Pid: $2" --data-binary @- "http://gate/$1"
-}}
-if answer=$(post "$1" "$3" 2>/dev/null); then
-    printf '%s\\n' "$answer"
-    exit 0
+# the lock of the service holds its process; to ask the kernel for it costs less than to start a program
+if ! {{ read -r pid <{lock} && kill -0 "$pid"; }} 2>/dev/null; then
+    (unset INTERLOCK_AGENT INTERLOCK_CALL; {start} gate serve --detach </dev/null >/dev/null 2>&1)
 fi
-(unset INTERLOCK_AGENT INTERLOCK_CALL; {start} gate serve --detach </dev/null >/dev/null 2>&1)
-if answer=$(post "$1" "$3" 2>/dev/null); then
-    printf '%s\\n' "$answer"
+curl -q -sS -f --noproxy '*' --max-time {patience} --unix-socket {socket} \\
+    -H 'Content-Type: application/json' -H "X-Interlock-Agent-Pid: $3" --data-binary @- "http://gate/$1" 2>/dev/null &&
     exit 0
-fi
 [ "$2" = closed ] || exit 0
-echo 'Interlock: the gate service does not answer, so this call is not run.' >&2
-echo 'For the person: see "interlock doctor"; "interlock disconnect" takes the gate away.' >&2
+echo 'Interlock: the gate service did not answer, so this call was not run. Trying it once more may help.' >&2
+echo 'For the person: "interlock doctor" tells what is wrong; "interlock disconnect" takes the gate away.' >&2
 exit 2
 """
 
@@ -63,7 +57,8 @@ def program() -> str:
 
 def hook_text(config: ServiceConfig) -> str:
     """The program for this service."""
-    return _PROGRAM.format(patience=PATIENCE_S, socket=shlex.quote(config.socket), start=program())
+    lock = shlex.quote(f"{config.socket}.lock")
+    return _PROGRAM.format(patience=PATIENCE_S, lock=lock, socket=shlex.quote(config.socket), start=program())
 
 
 def install_hook(config: ServiceConfig) -> Path:

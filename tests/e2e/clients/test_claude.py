@@ -295,7 +295,7 @@ def test_calls_are_blocked_when_the_service_cannot_be_reached_even_in_bypass_mod
     hook_file().write_text(text.replace(program(), "false"))
     claude.headless("one", "--permission-mode", "bypassPermissions").wait(PATIENCE_S)
     assert not (stage.project / "allowed.txt").exists()
-    assert "does not answer, so this call is not run" in claude.told()[0]
+    assert "did not answer, so this call was not run" in claude.told()[0]
 
 
 def test_dialog_is_answered_from_the_screen_and_goes(terminal, claude, screen, stage):
@@ -340,9 +340,11 @@ def test_native_no_takes_the_ask_from_the_inbox(terminal, screen, stage):
     terminal.dialog()
     terminal.key("Escape")
     screen.wait_empty()
-    until(lambda: stage.events("tool.permission.answered"), "the native no on record")
-    [answered] = stage.events("tool.permission.answered")
-    assert (answered["answer"], answered["by"]["kind"]) == ("deny", "native_prompt")
+    until(lambda: stage.events("tool.observation"), "the native no on record")
+    [observed] = stage.events("tool.observation")
+    assert (observed["code"], observed["summary"]) == ("user_denied", "no in the agent's own prompt")
+    # on a slow machine Claude Code's transcript tells of the no only after the ask was closed
+    assert [e["by"]["kind"] for e in stage.events("tool.permission.answered")] in (["native_prompt"], [])
     assert not (stage.project / "allowed.txt").exists()
 
 
