@@ -37,6 +37,7 @@ SIGNS: Mapping[str, Sign] = {
     "bar-wait": Sign("░", ".", "wait", "waiting for a person"),
     "bar-queued": Sign("▒", ":", "queued", "queued"),
     "bar-running": Sign("▓", "#", "running", "running"),
+    "bar-span": Sign("─", "-", "running", "from the call to its result; its log does not say when it ran"),
 }
 """Every sign by name."""
 

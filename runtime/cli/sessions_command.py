@@ -64,7 +64,7 @@ def _line(summary: Any) -> str:
 
     age = _age(time.time() - summary.mtime)
     what = summary.fault or summary.title or summary.last_action
-    counts = f"{'≥' if summary.partial else ''}{summary.calls} calls"
+    counts = f"{'≥' if summary.partial else ''}{summary.calls} calls" if summary.calls or not summary.partial else "-"
     if summary.denied:
         counts += f", {summary.denied} denied"
     cells = (f"{summary.status:<8}", f"{age:>5}", summary.id, plain(summary.agent), counts, plain(what)[:80])

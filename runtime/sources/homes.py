@@ -7,6 +7,7 @@ Promises: an agent that is not installed costs a look at one folder. `INTERLOCK_
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from interlock.runtime.sources.foreign.home import AgentHome
@@ -14,11 +15,26 @@ from interlock.runtime.sources.foreign.prices import load_prices
 from interlock.runtime.sources.foreign.source import ForeignSource
 
 
+def _claude_code() -> AgentHome:
+    from interlock.runtime.sources.claude_code.home import ClaudeHome
+
+    return ClaudeHome()
+
+
+def _codex() -> AgentHome:
+    from interlock.runtime.sources.codex.places import CodexHome
+
+    return CodexHome()
+
+
+_HOMES: dict[str, Callable[[], AgentHome]] = {"claude_code": _claude_code, "codex": _codex}
+
+
 def all_homes() -> list[AgentHome]:
     """One of each agent, for this user and this environment."""
-    made: list[AgentHome] = []
     wanted = os.environ.get("INTERLOCK_AGENTS")
-    return [home for home in made if wanted is None or home.kind in wanted.replace(",", " ").split()]
+    names = None if wanted is None else wanted.replace(",", " ").split()
+    return [make() for kind, make in _HOMES.items() if names is None or kind in names]
 
 
 def foreign_source() -> ForeignSource:

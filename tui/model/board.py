@@ -72,6 +72,11 @@ class SessionRow:
     """Of a gate's journal: our id of the foreign session that it is about."""
 
     @property
+    def agent_name(self) -> str:
+        """The agent with its version; our own runtime's sessions are all of this version."""
+        return f"{self.agent} {self.version}".rstrip() if self.kind != "runtime" else self.agent
+
+    @property
     def name(self) -> str:
         """What a person calls it."""
         return self.title or self.id

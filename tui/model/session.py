@@ -59,7 +59,7 @@ def head_line(row: SessionRow, feed: Followed, now: int) -> Inked:
     line = ink(
         (row.name, "bold accent"),
         "   ",
-        (f"{row.agent} {row.version}".rstrip(), ""),
+        (row.agent_name, ""),
         "   ",
         (row.branch, "quiet"),
         "   ",

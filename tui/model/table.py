@@ -56,7 +56,9 @@ def table_line(row: TableRow, width: int, now: int, *, ascii_only: bool = False,
     cells = [(ink((sign.shown(ascii_only=ascii_only), f"bold {sign.variable}"), guessed), 2)]
     tail: list[tuple[Inked, int]] = [(ink((when, "quiet")), -last)]
     if width >= 76:
-        tail = [(ink((f"{some}{s.calls} calls", "")), -11), (_marks(s), -9), *tail]
+        # the ends of a foreign log do not count its calls
+        calls = f"{some}{s.calls} calls" if s.calls or not s.partial else ""
+        tail = [(ink((calls, "")), -11), (_marks(s), -9), *tail]
     if width >= 116:
         tail[2:2] = [
             (ink((f"{some}{amount(s.tokens)}" if s.tokens else "", "quiet")), -8),
@@ -80,8 +82,7 @@ def _cost(s: SessionRow, *, ascii_only: bool) -> str:
 
 
 def _agent(s: SessionRow, room: int) -> str:
-    whole = f"{s.agent} {s.version}".rstrip()
-    return whole if len(whole) <= room else s.agent
+    return s.agent_name if len(s.agent_name) <= room else s.agent
 
 
 def _name(s: SessionRow, room: int) -> Inked:
@@ -94,9 +95,9 @@ def _parts(s: SessionRow, room: int) -> list[tuple[Inked, int]]:
     style = "failed" if s.fault else ""
     if room < 40:
         return [(_name(s, room), room)]
-    name = min(max(room // 4, 14), 26)
+    name = min(max(room * 3 // 8, 14), 44)
     agent = 22 if room >= 100 else 13 if room >= 66 else 10
-    folder = min(max(room // 4, 12), 34) if room >= 60 else 0
+    folder = min(max(room // 4, 12), 34) if room >= 62 else 0
     rest = room - name - agent - folder
     branch = f"  {s.branch}" if s.branch and folder >= 24 else ""
     place = (

@@ -121,6 +121,9 @@ def _spans(row: Row, now: int) -> Iterable[tuple[int, int, str]]:
     if row.started_at:
         still = now if row.outcome == "running" else row.started_at
         yield row.started_at, row.completed_at or over or still, "bar-running"
+    elif row.at and row.outcome != "denied" and (over or row.outcome == "open"):
+        # logs of other agents rarely say when a call began to run, and how long it waited before
+        yield row.answered_at or row.at, over or now, "bar-span"
 
 
 def _cell(name: str, ascii_only: bool) -> tuple[str, str]:
@@ -182,9 +185,10 @@ def line(row: Row, target: str, lane: str, width: int, scale: Scale, now: int, *
     return columns(cells)
 
 
-def legend(scale: Scale, *, ascii_only: bool = False) -> Inked:
+def legend(scale: Scale, *, foreign: bool = False, ascii_only: bool = False) -> Inked:
     """What the signs of the bars mean, and what the width stands for."""
     pieces: list[tuple[str, str]] = []
-    for name, words in (("bar-wait", "waited for you"), ("bar-queued", "queued"), ("bar-running", "running")):
+    known = [("bar-wait", "waited for you"), ("bar-queued", "queued"), ("bar-running", "running")]
+    for name, words in [known[0], ("bar-span", "call to result")] if foreign else known:
         pieces += [(SIGNS[name].shown(ascii_only=ascii_only), SIGNS[name].variable), (f" {words}   ", "quiet")]
     return ink(*pieces, (f"bars: {duration(scale.span)} wide", "quiet"))

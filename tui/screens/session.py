@@ -170,11 +170,13 @@ class SessionScreen(Overlay[None]):
             [fitted(head_line(row, self.feed, self.interlock.store.now()), width)]
         )
         said = [line for text in trouble(self.feed) for line in ink((text, "bold failed")).wrapped(width)]
-        limits = ink(("; ".join(self.interlock.store.limits(self.session_id)), "quiet")).wrapped(width)[:2]
-        models = model_lines(self.feed.state.models, width) if self.size.height >= 30 else []
-        self.query_one("#trouble", InkedLines).show([*said, *models, *(limits if self.size.height >= 30 else [])])
+        about = model_lines(self.feed.state.models, width)
+        if limits := self.interlock.store.limits(self.session_id):
+            about += ink((" ".join(limits), "quiet")).wrapped(width)[:2]
+        # a small terminal needs its rows for the timeline
+        self.query_one("#trouble", InkedLines).show([*said, *(about if self.size.height >= 30 else [])])
         follows = "following the end" if self.timeline.follow and self.timeline.is_at_end else "f follows the end"
-        foot: Inked = legend(self.timeline.scale, ascii_only=self.interlock.ascii_only)
+        foot: Inked = legend(self.timeline.scale, foreign=self.feed.is_foreign, ascii_only=self.interlock.ascii_only)
         self.query_one("#legend", InkedLines).show([fitted(foot.joined(ink((f"   {follows}", "quiet"))), width)])
 
     # --- details

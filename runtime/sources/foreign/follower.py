@@ -11,6 +11,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -90,7 +91,8 @@ class ForeignFollower(SessionFollower):
         return offset, line
 
     def judge(self, now: int = 0) -> Judged:
-        """What the session is doing, and how we know."""
+        """What the session is doing, and how we know. `now`: microseconds since 1970, 0 for this machine's time."""
+        now = now or time.time_ns() // 1000
         if self.state.asks:
             count = len(self.state.asks)
             return Judged("waiting", f"{count} open ask{'s' if count > 1 else ''} at its gate", live=True)

@@ -72,11 +72,18 @@ class Judged:
 class AgentHome(Protocol):
     """One agent's sessions on this machine. Every method may be called from any one thread."""
 
-    kind: str
-    agent: str
-    """For a person: `Claude Code`."""
-    limits: tuple[str, ...]
-    """What this agent does not let us see or do, in a sentence each, for the person."""
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def agent(self) -> str:
+        """For a person: `Claude Code`."""
+        ...
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What this agent does not let us see or do, in a sentence each, for the person."""
+        ...
 
     def roots(self) -> Sequence[Path]:
         """Folders in which something changes when a session does."""
