@@ -63,13 +63,27 @@ class Calls:
         hook_denied = call is not None and call.notes.get("hook") == "deny"
         verdict = judge(value, words, failed=failed, structured=structured, hook_denied=hook_denied)
         self.interrupted |= verdict.outcome == "interrupted"
-        if verdict.denied_by is not None and call is not None and "answered" not in call.notes:
-            yield from self._say.answered(call_id, "deny", verdict.denied_by, verdict.said)
+        if call is not None and "answered" not in call.notes:
+            yield from self._answered(call_id, value, verdict)
         self._background.note(self._say, call_id, structured)
         tool, given = (call.tool, call.input) if call is not None else ("?", None)
         yield from self._say.result(call_id, _made(verdict, words, structured, block))
         if call is not None and verdict.outcome != "denied":
             yield from self._agent(call_id, tool, given, structured, verdict)
+
+    def _answered(self, call_id: str, value: dict[str, Any], verdict: Verdict) -> Iterator[AnyEvent]:
+        """Who decided on a permission, where somebody was asked."""
+        if verdict.denied_by is not None:
+            yield from self._say.answered(call_id, "deny", verdict.denied_by, verdict.said)
+            return
+        decision = shape.mapping(value.get("permissionDecision"))
+        source = shape.text(decision.get("source"))
+        if decision.get("decision") != "accept" or not source.startswith(("user", "hook")):
+            return
+        by = _HOOK if source.startswith("hook") else Approver(kind="native_prompt")
+        lasting = source == "user_permanent"
+        scope = "rule" if lasting else "session" if decision.get("grantScope") == "session" else "once"
+        yield from self._say.answered(call_id, "allow", by, scope=scope)
 
     def _call_of(self, value: dict[str, Any], block: dict[str, Any]) -> str:
         call_id = shape.name_of(block.get("tool_use_id"))

@@ -6,6 +6,7 @@ them; what they are doing is told by their parent's state and the growth of thei
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from interlock.runtime.sources.claude_code.places import (
     main_of,
     sub_agents,
 )
-from interlock.runtime.sources.claude_code.status import judge
+from interlock.runtime.sources.claude_code.status import SILENT_SECONDS, judge
 from interlock.runtime.sources.claude_code.summary import summary
 from interlock.runtime.sources.foreign.home import Judged, LogRef, LogSummary
 from interlock.runtime.state.session import SessionState
@@ -92,6 +93,15 @@ class ClaudeHome:
         else:
             open_calls = [summary.open_call] if summary is not None and summary.open_call else []
             last = max(summary.last_at if summary is not None else 0, grown)
-        if ref.parent is not None and (parent := self._live.get(ref.parent)) is not None and not parent.alive:
-            return judge(parent, open_calls, last, now)
-        return judge(self._live.get(ref.session), open_calls, last, now)
+        live = self._live.get(ref.session)
+        if live is None and ref.parent is not None:
+            above = self._live.get(ref.parent)
+            live = above if above is not None and not above.alive else None
+        # a log that has not grown for long tells of no process anyway, and need not be read again
+        fresh = live is None and 0 <= now - last < SILENT_SECONDS * 1_000_000
+        return judge(live, open_calls, last, now, exited=fresh and self._exited(ref))
+
+    def _exited(self, ref: LogRef) -> bool:
+        with contextlib.suppress(OSError):
+            return summary(ref.path).exited
+        return False

@@ -36,6 +36,8 @@ def kept_of(structured: Any, words: str) -> Kept:
     _output(made, structured, words)
     if isinstance(structured, dict):
         made.diff, made.effects = change(structured)
+        if isinstance(structured.get("bashEditDiff"), dict):
+            made.diff, made.effects = changes_of_command(structured["bashEditDiff"])
         made.truncated |= structured.get("truncated") is True or shape.count(structured.get("appliedLimit")) is not None
     return made
 
@@ -97,6 +99,22 @@ def change(structured: dict[str, Any]) -> tuple[str | None, tuple[SideEffect, ..
         return None, (SideEffect(kind=kind, path=path),)
     diff = "\n".join([f"--- {'/dev/null' if created else path}", f"+++ {path}", *lines]) + "\n"
     return diff, (_effect(kind, path, lines),)
+
+
+def changes_of_command(told: dict[str, Any]) -> tuple[str | None, tuple[SideEffect, ...]]:
+    """What a command did to files, as newer versions find out by looking before and after."""
+    parts, effects = [], []
+    for file in shape.objects(told.get("files")):
+        path = shape.some_text(file.get("filePath"))
+        if path is None:
+            continue
+        created, deleted = file.get("created") is True, file.get("deleted") is True
+        kind = "file.created" if created else "file.deleted" if deleted else "file.changed"
+        lines = [line for hunk in shape.objects(file.get("hunks")) for line in _hunk(hunk)]
+        effects.append(_effect(kind, path, lines) if lines else SideEffect(kind=kind, path=path))
+        if lines:
+            parts += [f"--- {'/dev/null' if created else path}", f"+++ {'/dev/null' if deleted else path}", *lines]
+    return "\n".join(parts) + "\n" if parts else None, tuple(effects)
 
 
 def _effect(kind: str, path: str, lines: list[str]) -> SideEffect:

@@ -20,23 +20,26 @@ _WORDS: dict[str, Status] = {"idle": "idle", "busy": "running", "waiting": "wait
 
 
 def judge(
-    live: LiveSession | None, open_calls: Sequence[str], last_at: int, now: int, *, registered: bool = True
+    live: LiveSession | None, open_calls: Sequence[str], last_at: int, now: int, *, exited: bool = False
 ) -> Judged:
     """What a session is doing. `live`: its entry in the registry; `open_calls`: tools of calls without a result;
-    `last_at`, `now`: microseconds since 1970, `last_at` 0 where no time is known; `registered`: whether this version
-    keeps a registry at all.
+    `last_at`, `now`: microseconds since 1970, `last_at` 0 where no time is known; `exited`: the log ends with
+    what the client writes when it exits.
     """
     if live is not None and live.alive:
         return _registered(live, open_calls)
     silent = _seconds(last_at, now)
     if live is not None:
         return Judged("gone", f"process {live.pid}, which had it open, is not there any more{_missing(open_calls)}")
+    if exited:
+        text = "its log ends with what is written at exit"
+        return Judged("gone" if open_calls else "done", text + _missing(open_calls))
     if silent is not None and silent < GROWING_SECONDS:
         return Judged("running", f"its log grew {silent} s ago", guessed=True, live=True)
     if open_calls and silent is not None and silent < SILENT_SECONDS:
         text = f"{open_calls[-1]} has no result; its log grew {_age(silent)} ago"
         return Judged("running", text, guessed=True, live=True)
-    where = "no process is registered for it" if registered else "nothing shows a process of it"
+    where = "no process is registered for it"
     if silent is not None:
         where += f"; its log grew {_age(silent)} ago"
     if open_calls:

@@ -47,6 +47,8 @@ class Summary:
     last_tool: str = ""
     open_calls: dict[str, str] = field(default_factory=dict)
     """Call id -> tool, of calls whose result was not met."""
+    exited: bool = False
+    """Nothing stands behind what the client writes when it exits."""
     _first: bool = True
 
     @property
@@ -69,6 +71,7 @@ class Summary:
         kind = shape.text(value.get("type"))
         if kind in _PROJECT_LIKE:
             self._placed(value)
+        self.exited = kind == "cost-state" or (self.exited and kind not in _PROJECT_LIKE)
         at = micros(stamp(value.get("timestamp")))
         if at:
             self.first_at = min(self.first_at, at) if self.first_at else at

@@ -193,6 +193,36 @@ def test_a_new_file_is_a_diff_from_nothing() -> None:
     assert [(e.kind, e.added, e.removed) for e in end.side_effects] == [("file.created", 2, 0)]
 
 
+@pytest.mark.parametrize(
+    ("decision", "kind", "scope"),
+    [
+        ({"source": "user_temporary", "grantScope": "session"}, "native_prompt", "session"),
+        ({"source": "user_permanent"}, "native_prompt", "rule"),
+        ({"source": "user"}, "native_prompt", "once"),
+        ({"source": "hook"}, "rule", "once"),
+        ({"source": "config"}, None, None),
+    ],
+)
+def test_who_allowed_a_call_is_told_where_somebody_was_asked(
+    decision: dict[str, Any], kind: str | None, scope: str | None
+) -> None:
+    events = told(asked(), ended("fine", permissionDecision={"decision": "accept", **decision}))
+    answers = [(e.answer, e.by.kind, e.scope) for e in events if e.type == "tool.permission.answered"]
+    assert answers == ([("allow", kind, scope)] if kind else [])
+
+
+def test_a_command_carries_what_it_did_to_files() -> None:
+    """Seen in 2.1.332"""
+    hunk = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-a", "+b"]}
+    files = [{"filePath": "/w/n", "hunks": [], "created": True}, {"filePath": "/w/x", "hunks": [hunk]}]
+    end = observed(asked(), ended("ok", {"stdout": "ok", "bashEditDiff": {"files": files, "moreFiles": 0}}))
+    assert [(e.kind, e.path, e.added) for e in end.side_effects] == [
+        ("file.created", "/w/n", None),
+        ("file.changed", "/w/x", 1),
+    ]
+    assert end.inline_diff == "--- /w/x\n+++ /w/x\n@@ -1,1 +1,1 @@\n-a\n+b\n"
+
+
 def test_a_refused_edit_changed_nothing() -> None:
     kept = {"filePath": "/w/x", "structuredPatch": [], "newString": "c"}
     end = observed(asked("Edit"), ended(REJECTED, kept, failed=True, toolDenialKind="user-rejected"))

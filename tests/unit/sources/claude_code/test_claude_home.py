@@ -272,6 +272,21 @@ def test_a_waiting_session_says_for_what() -> None:
     )
 
 
+def test_a_log_that_ends_with_what_is_written_at_exit_belongs_to_no_process(config: Path) -> None:
+    """Seen in 2.1.332: the cost of the session is its last record."""
+    home = ClaudeHome(config)
+    (ref,) = [ref for ref in home.logs() if ref.session == "s1"]
+    with open(ref.path, "a") as file:
+        file.write(line(result("t1")) + line({"type": "cost-state", "totalCostUSD": 0.1}) + line({"type": "mode"}))
+    now = time.time_ns() // 1000
+    judged = home.judge(ref, home.summary(ref), None, now)
+    assert (judged.status, judged.guessed, judged.live) == ("done", False, False)
+    with open(ref.path, "a") as file:
+        file.write(line(prompt("go on")))
+    judged = home.judge(ref, home.summary(ref), None, now)
+    assert (judged.status, judged.guessed) == ("running", True)
+
+
 def test_a_log_without_any_time_is_not_running() -> None:
     assert judge(None, ["Bash"], 0, NOW).status == "gone"
 
