@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from interlock.runtime.sources.foreign.follower import ForeignFollower
@@ -62,6 +62,17 @@ class ForeignSource:
         if known is None:
             return None
         home, ref = known
+        try:
+            # the last look through the folders may be seconds old
+            stat = ref.path.stat()
+        except FileNotFoundError:
+            self._refs.pop(session_id, None)
+            return None
+        except OSError:
+            pass  # the summary says what is wrong
+        else:
+            if ref.part is None:
+                ref = replace(ref, mtime_ns=stat.st_mtime_ns, size=stat.st_size)
         summary = self._summary(home, ref) if summarise else self._kept(ref)
         return ForeignSession(ref, home.agent, home.judge(ref, summary, None, now), summary)
 
