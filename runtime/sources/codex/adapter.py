@@ -62,6 +62,7 @@ class CodexAdapter(RecordAdapter):
             if self._copied:
                 self._copied = False
                 self._voice.ledger.own_from_here()
+                yield from map(_as_inherited, self._voice.said.released())
             yield from self._own(kind, payload)
         else:
             self._copied = True
@@ -138,9 +139,12 @@ class CodexAdapter(RecordAdapter):
             self._voice.calls.copied(name_of(payload.get("call_id")) or name_of(payload.get("id")))
         elif (kind, inner) in _COPIED or kind == "token_usage_record":
             handler = _RECORDS[kind] if kind in _RECORDS else (EVENTS if kind == "event_msg" else RESPONSES)[inner]
-            for event in handler(self._voice, payload):
-                if "inherited" in type(event).model_fields:
-                    yield event.model_copy(update={"inherited": True})
+            told = handler(self._voice, payload)
+            yield from (_as_inherited(event) for event in told if "inherited" in type(event).model_fields)
+
+
+def _as_inherited(event: AnyEvent) -> AnyEvent:
+    return event.model_copy(update={"inherited": True})
 
 
 _COPIED = {

@@ -101,6 +101,19 @@ def test_the_ordinal_in_the_head_says_where_a_sub_agent_begins(read, rollout) ->
     assert (found.facts.tokens().input, found.facts.tokens().output) == (637, 63)
 
 
+def test_the_last_words_of_a_copy_are_the_parent_s(read, rollout) -> None:
+    head = rollout.meta(rollout.child, subagent_history_start_ordinal=3, parent_thread_id=rollout.parent)
+    records = [head, rollout.meta(rollout.parent), rollout.message("user", "spawn one"), rollout.event("task_started")]
+    records += [
+        rollout.item("agent_message", author="/root", recipient="/root/x", content=[]),
+        rollout.message("assistant", "ok"),
+    ]
+    for number, record in enumerate(records):
+        record["ordinal"] = number
+    found = read(records)
+    assert (found.facts.user_turns, found.facts.inherited, found.facts.assistant_messages) == (0, 1, 1)
+
+
 def test_a_sub_agent_without_a_copy_owns_all_of_its_log(read, rollout) -> None:
     spawn = {"subagent": {"thread_spawn": {"parent_thread_id": rollout.parent, "depth": 1, "agent_role": "explorer"}}}
     found = read([rollout.meta(rollout.child, source=spawn), *own_of_child(rollout)])
