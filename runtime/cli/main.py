@@ -35,6 +35,7 @@ _COMMANDS = (
     "connect",
     "disconnect",
     "codex",
+    "opencode",
 )
 """Every name is a module `<name>_command` beside this file with `register(app)`."""
 

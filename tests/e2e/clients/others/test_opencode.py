@@ -170,3 +170,19 @@ def test_disconnecting_leaves_the_settings_as_they_were(opencode: Any) -> None:
     assert done.returncode == 0, done.stderr
     assert settings.read_bytes() == opencode.before
     assert not (settings.parent / "plugin").exists()
+
+
+async def test_beside_its_own_screen_over_its_server(opencode: Any, approver: Any, until: Any) -> None:
+    settings = opencode.home / ".config" / "opencode" / "opencode.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"permission": {"bash": "ask"}}))
+    terminal = begin(opencode, "interlock", "opencode", "--prompt", "do it play:two")
+    await until(lambda: "play:two" in terminal.text(), terminal.text)
+    terminal.keys("Enter")
+    (ask,) = await approver.wait()
+    await approver.answer(ask, "allow")
+    await until((opencode.project / "allowed.txt").exists, terminal.text)
+    (second,) = await approver.wait()
+    await approver.answer(second, "deny", MESSAGE)
+    await until(lambda: "archive" in opencode.heard(), terminal.text)
+    assert (opencode.project / "important" / "keep.txt").exists()
+    await until(lambda: len(opencode.events("tool.permission.delivered")) == 2, "both delivered")

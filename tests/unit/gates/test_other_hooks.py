@@ -1,0 +1,257 @@
+"""Codex, Gemini CLI and opencode at the gate service: what their hooks say and what they are answered (AG-2, AG-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock.runtime.gates import hook_session
+from interlock.runtime.gates.codex.approval import CHANGE, COMMAND, call_of
+from interlock.runtime.gates.codex_hooks import CodexGate
+from interlock.runtime.gates.gemini_hooks import ASK, GeminiGate
+from interlock.runtime.gates.host import GateHost
+from interlock.runtime.gates.opencode_hooks import OpencodeGate
+from interlock.runtime.gates.route import Hook
+
+SAID = "not this one: “archive” it"
+
+
+def codex(event: str, machine: Any, command: str = "make deploy", **more: Any) -> Hook:
+    body = {"hook_event_name": event, "session_id": "c1", "cwd": str(machine.project), "tool_name": "Bash"}
+    return Hook(
+        {**body, "transcript_path": str(machine.root / "rollout.jsonl"), "tool_input": {"command": command}, **more}
+    )
+
+
+def gemini(event: str, machine: Any, command: str = "make deploy", **more: Any) -> Hook:
+    body = {"hook_event_name": event, "session_id": "g1", "cwd": str(machine.project), "tool_name": "run_shell_command"}
+    return Hook(
+        {**body, "transcript_path": str(machine.root / "chat.jsonl"), "tool_input": {"command": command}, **more}
+    )
+
+
+def opencode(event: str, machine: Any, **more: Any) -> Hook:
+    return Hook({"event": event, "directory": str(machine.project), "sessionID": "o1", **more})
+
+
+def question(number: int, command: str = "make deploy") -> dict[str, Any]:
+    about = {"id": f"per_{number}", "sessionID": "o1", "permission": "bash", "patterns": [command], "always": []}
+    return {**about, "metadata": {"command": command}, "tool": {"messageID": "m", "callID": f"call_{number}"}}
+
+
+async def answer(approver: Any, answer: str, message: str | None = None) -> None:
+    ask = await approver.opened()
+    await approver.client.answer(ask.ask_id, ask.input_digest, answer, message=message)
+
+
+async def test_codex_hears_a_deny_of_the_policy_before_anything_else(gate_host: GateHost, machine: Any) -> None:
+    machine.policy('[[rule]]\nid = "no"\neffect = "deny"\nprogram = "rm"\nreason = "we keep it"\n')
+    gate = CodexGate(gate_host)
+    said = await gate.hook(codex("PreToolUse", machine, "rm -rf x", tool_use_id="call_1"))
+    assert said["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert "we keep it" in said["hookSpecificOutput"]["permissionDecisionReason"]
+    assert await gate.hook(codex("PreToolUse", machine, "make deploy", tool_use_id="call_2")) == {}
+
+
+async def test_codex_is_left_to_its_own_prompt_when_nobody_watches(gate_host: GateHost, machine: Any) -> None:
+    assert await CodexGate(gate_host).hook(codex("PermissionRequest", machine)) == {}
+
+
+async def test_codex_gets_the_answer_and_the_words_of_a_person(
+    gate_host: GateHost, machine: Any, approver: Any
+) -> None:
+    gate = CodexGate(gate_host)
+    for given, message, expected in (
+        ("allow", None, {"behavior": "allow"}),
+        ("deny", SAID, {"behavior": "deny", "message": SAID}),
+    ):
+        asked = asyncio.create_task(gate.hook(codex("PermissionRequest", machine)))
+        await answer(approver, given, message)
+        assert (await asked)["hookSpecificOutput"]["decision"] == expected
+
+
+async def test_a_permission_request_without_an_id_is_tied_to_the_call_before_it(
+    gate_host: GateHost, machine: Any, approver: Any, events: Any
+) -> None:
+    gate = CodexGate(gate_host)
+    await gate.hook(codex("PreToolUse", machine, tool_use_id="call_7"))
+    asked = asyncio.create_task(gate.hook(codex("PermissionRequest", machine)))
+    await answer(approver, "deny", SAID)
+    await asked
+    ledger = gate_host.ledgers[0]
+    (machine.root / "rollout.jsonl").write_text("{}\n")
+    await gate.hook(codex("PreToolUse", machine, "ls", tool_use_id="call_8"))
+    assert "tool.permission.delivered" not in [e["type"] for e in events(ledger)]
+    line = {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "call_7", "output": SAID}}
+    (machine.root / "rollout.jsonl").write_text(json.dumps(line) + "\n")
+    await gate.hook(codex("Stop", machine))
+    told = events(ledger)
+    assert [e["type"] for e in told].count("tool.intent") == 2
+    assert "tool.permission.delivered" in [e["type"] for e in told]
+
+
+async def test_a_question_that_blocks_the_agent_is_given_back_when_nobody_watches_any_more(
+    gate_host: GateHost, machine: Any, approver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hook_session, "UNWATCHED_S", 0.0)
+    monkeypatch.setattr(hook_session, "_LOOK_S", 0.05)
+    asked = asyncio.create_task(CodexGate(gate_host).hook(codex("PermissionRequest", machine)))
+    await approver.opened()
+    await approver.client.close()
+    assert await asyncio.wait_for(asked, 30) == {}
+    assert gate_host.broker.pending() == ()
+
+
+async def test_a_question_is_withdrawn_when_the_hook_hangs_up(gate_host: GateHost, machine: Any, approver: Any) -> None:
+    hook = codex("PermissionRequest", machine)
+    asked = asyncio.create_task(CodexGate(gate_host).hook(hook))
+    await approver.opened()
+    hook.gone.set()
+    assert await asyncio.wait_for(asked, 30) == {}
+    assert gate_host.broker.pending() == ()
+
+
+async def test_gemini_asks_by_itself_when_nobody_watches_and_never_lets_pass(gate_host: GateHost, machine: Any) -> None:
+    gate = GeminiGate(gate_host)
+    assert await gate.hook(gemini("BeforeTool", machine)) == ASK
+    assert await gate.hook(Hook({"hook_event_name": "BeforeTool"})) == ASK
+    assert await gate.hook(Hook({})) == ASK
+
+
+async def test_gemini_is_told_what_policy_and_person_say(gate_host: GateHost, machine: Any, approver: Any) -> None:
+    machine.policy('allow = ["make build"]\ndeny = ["rm *"]\n')
+    gate = GeminiGate(gate_host)
+    assert await gate.hook(gemini("BeforeTool", machine, "make build")) == {"decision": "allow"}
+    assert (await gate.hook(gemini("BeforeTool", machine, "rm -rf x")))["decision"] == "deny"
+    asked = asyncio.create_task(gate.hook(gemini("BeforeTool", machine)))
+    await answer(approver, "deny", SAID)
+    assert await asked == {"decision": "deny", "reason": SAID}
+
+
+async def test_gemini_is_not_made_to_ask_about_what_it_never_asks(gate_host: GateHost, machine: Any) -> None:
+    gate = GeminiGate(gate_host)
+    hook = gemini("BeforeTool", machine, tool_name="read_file", tool_input={"file_path": "/etc/hosts"})
+    assert await gate.hook(hook) == {}
+    machine.policy('[[rule]]\nid = "no"\neffect = "deny"\ntool = "read_file"\npath = "/etc/**"\nreason = "not there"\n')
+    assert (await gate.hook(hook))["decision"] == "deny"
+
+
+async def test_opencodes_question_is_answered_with_words(gate_host: GateHost, machine: Any, approver: Any) -> None:
+    gate = OpencodeGate(gate_host)
+    asked = asyncio.create_task(gate.hook(opencode("permission.asked", machine, properties=question(1))))
+    await answer(approver, "allow")
+    assert await asked == {"reply": "once"}
+    asked = asyncio.create_task(gate.hook(opencode("permission.asked", machine, properties=question(2))))
+    await answer(approver, "deny", SAID)
+    assert await asked == {"reply": "reject", "message": SAID}
+
+
+async def test_a_native_answer_of_opencode_takes_the_ask_out_of_the_inbox(
+    gate_host: GateHost, machine: Any, approver: Any, events: Any
+) -> None:
+    gate = OpencodeGate(gate_host)
+    for number, reply in ((1, "always"), (2, "reject")):
+        asked = asyncio.create_task(gate.hook(opencode("permission.asked", machine, properties=question(number))))
+        await approver.opened()
+        told = {"requestID": f"per_{number}", "sessionID": "o1", "reply": reply}
+        await gate.hook(opencode("permission.replied", machine, properties=told))
+        assert await asyncio.wait_for(asked, 30) == {}
+    answers = [(e["answer"], e["by"]["kind"]) for e in events(gate_host.ledgers[0]) if e["type"].endswith(".answered")]
+    assert answers == [("allow", "native_prompt"), ("deny", "native_prompt")]
+
+
+async def test_a_reject_that_takes_others_down_says_so_for_each(
+    gate_host: GateHost, machine: Any, approver: Any, events: Any
+) -> None:
+    gate = OpencodeGate(gate_host)
+    asked = [
+        asyncio.create_task(gate.hook(opencode("permission.asked", machine, properties=question(number))))
+        for number in (1, 2)
+    ]
+    first = await approver.opened()
+    await approver.opened()
+    await approver.client.answer(first.ask_id, first.input_digest, "deny", message=SAID)
+    assert await asked[0] == {"reply": "reject", "message": SAID}
+    told = {"requestID": "per_2", "sessionID": "o1", "reply": "reject"}
+    await gate.hook(opencode("permission.replied", machine, properties=told))
+    assert await asyncio.wait_for(asked[1], 30) == {}
+    closed = [e["message"] for e in events(gate_host.ledgers[0]) if e["type"] == "tool.permission.closed"]
+    assert closed == ["opencode rejected it together with another question of this session"]
+
+
+async def test_a_call_that_opencode_would_run_is_held_only_while_somebody_watches(
+    gate_host: GateHost, machine: Any, request: pytest.FixtureRequest
+) -> None:
+    gate = OpencodeGate(gate_host)
+    call = {"tool": "bash", "args": {"command": "make deploy"}, "asks": False}
+    assert await gate.hook(opencode("tool.execute.before", machine, callID="a", **call)) == {}
+    assert await gate.hook(opencode("tool.execute.before", machine, callID="b", **call | {"asks": True})) == {}
+
+
+async def test_a_call_that_opencode_would_run_is_denied_with_words(
+    gate_host: GateHost, machine: Any, approver: Any
+) -> None:
+    gate = OpencodeGate(gate_host)
+    call = {"tool": "bash", "args": {"command": "make deploy"}, "asks": False, "callID": "a"}
+    asked = asyncio.create_task(gate.hook(opencode("tool.execute.before", machine, **call)))
+    await answer(approver, "deny", SAID)
+    assert await asked == {"decision": "deny", "message": SAID}
+
+
+@pytest.mark.parametrize("gate", [CodexGate, GeminiGate, OpencodeGate])
+@pytest.mark.parametrize(
+    "body", [{}, {"session_id": 7}, {"hook_event_name": "X", "session_id": "s"}, {"event": "?", "sessionID": "s"}]
+)
+async def test_hooks_that_nobody_knows_are_left_to_the_agent(
+    gate_host: GateHost, gate: Any, body: dict[str, Any]
+) -> None:
+    assert await gate(gate_host).hook(Hook(body)) in ({}, ASK)
+
+
+async def test_without_a_journal_denies_hold_and_nothing_is_allowed(gate_host: GateHost, machine: Any) -> None:
+    machine.policy('deny = ["rm *"]\nallow = ["make build"]\n')
+    place = Path(machine.root / "state" / "sessions")
+    place.parent.mkdir(exist_ok=True)
+    place.write_text("in the way")
+    assert (await CodexGate(gate_host).hook(codex("PreToolUse", machine, "rm x")))["hookSpecificOutput"]
+    assert (await GeminiGate(gate_host).hook(gemini("BeforeTool", machine, "rm x")))["decision"] == "deny"
+    assert await GeminiGate(gate_host).hook(gemini("BeforeTool", machine, "make build")) == ASK
+    hook = opencode("tool.execute.before", machine, tool="bash", args={"command": "rm x"})
+    assert (await OpencodeGate(gate_host).hook(hook))["decision"] == "deny"
+
+
+def test_codex_changes_are_shown_with_their_diff() -> None:
+    item = {
+        "changes": [
+            {"path": "/p/a", "kind": {"type": "update", "move_path": "/p/b"}, "diff": "@@ -1 +1 @@\n-x\n+y\n"},
+            {"path": "/p/new", "kind": {"type": "add"}, "diff": "one\ntwo\n"},
+            {"path": "/p/old", "kind": {"type": "delete"}, "diff": "gone\n"},
+        ]
+    }
+    call = call_of(CHANGE, {"itemId": "i", "reason": "why"}, item, "/p")
+    assert call.diff is not None
+    assert "--- /dev/null\n+++ /p/new\n@@ -0,0 +1,2 @@\n+one\n+two\n" in call.diff
+    assert "--- /p/old\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-gone\n" in call.diff
+    assert "deny.message" not in call.choices
+    assert call.input["changes"][0] == {"path": "/p/a", "kind": {"type": "update", "move_path": "/p/b"}}
+
+
+def test_what_codex_asks_beyond_a_command_is_never_allowed_by_a_rule_about_it(
+    machine: Any, gate_host: GateHost
+) -> None:
+    machine.policy('allow = ["make deploy"]\n')
+    plain = call_of(COMMAND, {"command": "make deploy", "cwd": str(machine.project)}, None, "/p")
+    more = call_of(
+        COMMAND,
+        {"command": "make deploy", "cwd": str(machine.project), "networkApprovalContext": {"host": "example.com"}},
+        None,
+        "/p",
+    )
+    judged = [
+        gate_host.rules.decide("codex", call, (str(machine.project),), (), gate_host.now()) for call in (plain, more)
+    ]
+    assert [decision.effect for decision in judged] == ["allow", "ask"]
