@@ -71,7 +71,7 @@ def row(one: Suggested, number: int, width: int, *, picked: bool) -> list[Inked]
 _FIELDS = {
     "command": "exactly this command, and only in this folder",
     "path": "changes of this one file",
-    "pattern": "every command of this form, in any folder of the workspace",
+    "pattern": "commands of this form in any folder; by rule, in every project",
     "folder": "changes of every file in this folder and below",
 }
 
@@ -132,10 +132,10 @@ def _counted(words: str, examples: Sequence[str], sign: str, style: str, width: 
 def _over(preview: Preview) -> str:
     if not preview.calls:
         return "no call of this tool is on record"
-    number = count(preview.calls, "past call")
-    which = f"all {number} on record" if preview.whole else f"the last {number}; older ones were not looked at"
-    where = f"{count(preview.sessions, 'session')}{f', since {day(preview.since)}' if preview.since else ''}"
-    return f"{which} ({where})"
+    number = count(preview.calls, "call")
+    which = f"all {number} on record" if preview.whole else f"the last {number}, no older ones"
+    since = f", since {day(preview.since)[:10]}" if preview.since else ""
+    return f"{which} ({count(preview.sessions, 'session')}{since})"
 
 
 def lock_of(ask: Ask, chosen: Chosen, preview: Preview | None, *, end_seen: bool) -> str:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 from textual import events
 
 from interlock.runtime.tools.policy_files import user_file
+from interlock.tui.model.allow_for import Preview
 from interlock.tui.screens.allow_for import AllowForScreen
 from interlock.tui.screens.together import TogetherScreen
 
@@ -33,7 +35,7 @@ async def test_the_panel_shows_what_would_be_granted_and_what_it_would_have_cove
             await person.press("enter")
             await opened(person)
             assert "exactly this command, and only in this folder" in person.text
-            assert "all 2 past calls on record" in person.text
+            assert "all 2 calls on record" in person.text
             assert "0 of the 2 that ask would pass" in person.text
             await person.press("j")
             await person.until(lambda: "2 of the 2 that ask would pass" in person.text, "the other preview")
@@ -332,3 +334,61 @@ async def test_an_ask_that_ended_closes_the_panel(work, live) -> None:
             one.answer_all()
             await person.until(lambda: not isinstance(person.app.screen, AllowForScreen), "the card again")
             await person.until(lambda: "denied by other" in person.text)
+
+
+RULE = """[[rule]]
+id = "allow-npm-run-lint-3fa9c1"
+effect = "allow"
+tool = "bash"
+command = "npm run lint"
+reason = "allowed by you from an ask"
+"""
+
+
+def suggested(digest: str, field: str, label: str, rule: str = "") -> dict[str, object]:
+    scopes = ["turn", "session", "ten_minutes", *(["rule"] if rule else [])]
+    value = {"tool": "bash", "field": field, "value": "npm run lint", "cwd": "/home/dev/app", "label": label}
+    return {**value, "digest": digest, "rule": rule, "scopes": scopes}
+
+
+SUGGESTED = (
+    suggested("d1", "command", "exactly this command, in this folder"),
+    suggested("d2", "pattern", "npm run lint, in any folder", RULE),
+)
+EVERY = ("allow.once", "allow.turn", "allow.session", "allow.ten_minutes", "allow.rule", "deny", "deny.message")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_the_panel_looks_as_drawn(host, live, fixed_now, golden, size: tuple[int, int]) -> None:
+    one = await host(clock=lambda: datetime(2026, 1, 10, 9, 0, tzinfo=UTC))
+    one.ask("npm run lint", suggested_rules=SUGGESTED, choices=EVERY)
+    async with live(size=size, now=fixed_now) as person:
+        seen = Preview(
+            "known", calls=212, sessions=9, since=fixed_now() - 86_400_000_000 * 8, whole=False, covered=14, still_asks=31,
+            examples=("npm run lint", "npm run lint -- --fix"), near=("npm run build", "npm run lint:css"),
+        )  # fmt: skip
+        for digest in ("d1", "d2"):
+            person.app.store._hosts.errands.previews["ask1", digest, ""] = seen
+        await person.press("enter")
+        await opened(person)
+        await person.press("j")
+        await person.arm()
+        golden(person.app, f"screen-allow-for-{size[0]}x{size[1]}")
+
+
+async def test_asks_answered_together_look_as_drawn(host, live, fixed_now, golden) -> None:
+    one = await host(clock=lambda: datetime(2026, 1, 10, 9, 0, tzinfo=UTC))
+    for name in ("cart", "price"):
+        one.ask(
+            tool="edit_file",
+            shown_input={"path": f"shop/{name}.py"},
+            prompt=f"Edit shop/{name}.py",
+            diff_text=f"--- a/shop/{name}.py\n+++ b/shop/{name}.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n",
+        )
+    async with live(size=(80, 24), now=fixed_now) as person:
+        await person.press("enter")
+        await person.arm()
+        await person.press("b")
+        await person.until(lambda: isinstance(person.app.screen, TogetherScreen))
+        await person.arm()
+        golden(person.app, "screen-together-80x24")
