@@ -73,6 +73,8 @@ class ForeignCall:
     intent_id: str = ""
     ask_id: str | None = None
     verdict: Verdict | None = None
+    is_asked: bool = False
+    """Whether a permission request was tied to it; set by the route."""
     is_delivered: bool = False
     is_over: bool = False
     """Whether its observation is on record."""

@@ -87,9 +87,10 @@ class ClaudeSession:
         for call in self._calls.values():
             same = call.tool == wanted.tool and call.input == wanted.input
             here = (call.sub_agent.id if call.sub_agent else None) == agent
-            if same and here and call.ask_id is None and call.verdict is None and not call.is_over:
-                call.facts = wanted.facts
+            if same and here and not call.is_asked and call.verdict is None and not call.is_over:
+                call.facts, call.is_asked = wanted.facts, True
                 return call
+        wanted.is_asked = True
         self._keep(wanted)
         return wanted
 
