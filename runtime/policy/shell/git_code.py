@@ -68,7 +68,7 @@ _LETTER_VALUES: dict[str, str] = {
     "grep": "efmABCO",
     "rebase": "xsXC",
     "difftool": "xt",
-    "filter-branch": "df",
+    "filter-branch": "d",
     "fetch": "jo",
     "push": "o",
     "instaweb": "bdpm",
