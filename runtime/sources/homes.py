@@ -27,7 +27,24 @@ def _codex() -> AgentHome:
     return CodexHome()
 
 
-_HOMES: dict[str, Callable[[], AgentHome]] = {"claude_code": _claude_code, "codex": _codex}
+def _gemini() -> AgentHome:
+    from interlock.runtime.sources.gemini.home import GeminiHome
+
+    return GeminiHome()
+
+
+def _opencode() -> AgentHome:
+    from interlock.runtime.sources.opencode.home import OpencodeHome
+
+    return OpencodeHome()
+
+
+_HOMES: dict[str, Callable[[], AgentHome]] = {
+    "claude_code": _claude_code,
+    "codex": _codex,
+    "gemini": _gemini,
+    "opencode": _opencode,
+}
 
 
 def all_homes() -> list[AgentHome]:
