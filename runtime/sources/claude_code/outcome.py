@@ -28,8 +28,8 @@ _BY_PERSON = (
     "User rejected", "User declined", "User denied", "User chose to stay in plan mode",
     "The user rejected", "The user declined", "The user denied", "[Tool use was rejected",
 )  # fmt: skip
-_UNANSWERED = ("Permission prompt was aborted", "Permission request was cancelled", "Tool permission request failed",
-               "Tool permission stream closed")  # fmt: skip
+_UNANSWERED = ("Tool permission request failed", "Tool permission stream closed")
+_PROMPT_LEFT = ("Permission prompt was aborted", "Permission request was cancelled")
 _BY_POLICY = re.compile(
     r"""(?:Error:\ )?(?:
       Permission\ to\ use\ [^\n]{1,4000}\ has\ been\ denied
@@ -56,6 +56,7 @@ _ABORTED = (
 )
 _STOPPED = ("interrupted", "cancelled", "aborted")
 _PERSON = Approver(kind="native_prompt")
+_RUNTIME = Approver(kind="runtime")
 _RULE = Approver(kind="rule")
 
 
@@ -119,8 +120,11 @@ def _unmarked(words: str, structured: Any) -> Verdict:
 def _refused(body: str) -> Verdict | None:
     if body.startswith(_BY_PERSON):
         return _by_person(body)
+    if body.startswith(_PROMPT_LEFT):
+        # the person said neither yes nor no, but stopped the agent
+        return Verdict("interrupted", phase="permission")
     if body.startswith(_UNANSWERED):
-        return Verdict("denied", "ask_cancelled", denied_by=_PERSON)
+        return Verdict("denied", "ask_cancelled", denied_by=_RUNTIME)
     return Verdict("denied", "policy_denied", denied_by=_RULE) if _BY_POLICY.match(body) else None
 
 

@@ -1,7 +1,7 @@
 """All formats that can be read, and which of them a log is. Names of files are not looked at.
 
-Promises: the format is found from at most the first 256 KiB; a log that no format claims is said to be unknown, with
-what was looked for.
+Promises: the format is found from at most the first 256 KiB or the first line; a log that no format claims is said to be
+unknown, with what was looked for.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+from interlock.runtime.journal.codec import LINE_LIMIT
 from interlock.runtime.journal.tail import Line
 from interlock.runtime.sources.foreign.adapter import Format, Framing, Sample
 from interlock.runtime.sources.foreign.framing import frame_document, frame_line
@@ -68,7 +69,10 @@ def detect(path: Path) -> tuple[Format, Framing]:
     """Whose log it is and how its bytes are taken apart. Raises UnknownFormat, OSError."""
     with open(path, "rb") as file:
         head = file.read(HEAD_BYTES)
-        whole = len(head) < HEAD_BYTES
+        if b"\n" not in head:
+            # a pasted picture makes a first record longer than that
+            head += file.readline(LINE_LIMIT)
+        whole = not file.read(1)
     samples = list(_samples(path, head, whole))
     claims: list[tuple[int, Format, Framing]] = [
         (known.claims(sample), known, sample.framing)

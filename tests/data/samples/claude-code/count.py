@@ -14,7 +14,8 @@ NOT_A_PERSON = (
     "<command-", "<local-command-", "<bash-", "<task-notification", "<system-reminder", "Caveat: The messages below",
     "This session is being continued", "[Request interrupted",
 )  # fmt: skip
-DENIED = ("The user doesn't want to", "Permission prompt was aborted", "Permission to use", "PreToolUse:")
+DENIED = ("The user doesn't want to", "Permission to use", "PreToolUse:")
+INTERRUPTED = ("Permission prompt was aborted", "[Request interrupted")
 
 
 def values(path: Path) -> tuple[list[dict], int, int, int]:
@@ -125,7 +126,7 @@ def count(path: Path) -> dict:
                 if block.get("is_error") and (words.startswith(DENIED) or record.get("toolDenialKind")):
                     results[key] = "denied"
                 elif block.get("is_error"):
-                    results[key] = "failed"
+                    results[key] = "interrupted" if words.startswith(INTERRUPTED) else "failed"
                 else:
                     results[key] = "interrupted" if isinstance(kept, dict) and kept.get("interrupted") else "ok"
                 last_interrupted = results[key] == "interrupted"

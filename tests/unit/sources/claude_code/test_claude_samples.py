@@ -122,3 +122,11 @@ def test_logs_with_the_same_envelope_are_left_to_their_agents(tmp_path: Path) ->
     except Exception as error:
         kind = type(error).__name__
     assert kind in ("qwen", "UnknownFormat")
+
+
+def test_a_first_record_of_a_megabyte_does_not_hide_whose_log_it_is(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    picture = {"type": "image", "source": {"type": "base64", "data": "A" * 1_000_000}}
+    record = {"uuid": "1", "parentUuid": None, "sessionId": "s", "type": "user", "message": {"content": [picture]}}
+    log.write_text(json.dumps(record) + "\n" + json.dumps(record) + "\n")
+    assert detect(log)[0].kind == "claude_code"
