@@ -12,6 +12,11 @@ def show_screen(session: str | None = None, *, leaving: tuple[str, ...] = ()) ->
 
     `leaving`: lines that say what becomes of waiting agents when the person leaves, if not the usual.
     """
+    from threading import Thread
+
+    from interlock.runtime.gates.service_start import start_if_connected
     from interlock.tui.app import open_screen
 
+    # beside the screen: it finds the service as it finds any host, and opens at once without it
+    Thread(target=start_if_connected, name="start the gate service", daemon=True).start()
     return open_screen(session=session, leaving=leaving)

@@ -17,6 +17,7 @@ from interlock.runtime.gates.service_config import ServiceConfig, ServiceConfigE
 from interlock.runtime.journal.place import PlaceError
 
 PATIENCE_S = 2.0
+START_S = 30.0
 
 
 def answers(config: ServiceConfig) -> dict[str, Any] | None:
@@ -34,15 +35,14 @@ def answers(config: ServiceConfig) -> dict[str, Any] | None:
 
 
 def start_if_connected() -> bool:
-    """Start the service without waiting for it, if any agent was ever connected and it does not answer."""
+    """Start the service if any agent was ever connected and it does not answer; returns when it does, or cannot."""
     try:
         config = read_config()
         if config is None or answers(config) is not None:
             return False
-        launch()
-    except (ServiceConfigError, PlaceError, OSError):
+        return launch().wait(START_S) == 0
+    except (ServiceConfigError, PlaceError, OSError, subprocess.TimeoutExpired):
         return False  # `interlock doctor` tells; a screen opens all the same
-    return True
 
 
 def launch() -> subprocess.Popen[bytes]:
