@@ -15,7 +15,7 @@ from interlock.runtime.sources.codex.calls import Calls
 from interlock.runtime.sources.codex.events import EVENTS, Voice
 from interlock.runtime.sources.codex.items import CALL_ITEMS, RESPONSES
 from interlock.runtime.sources.codex.ledger import Ledger
-from interlock.runtime.sources.codex.lineage import Lineage
+from interlock.runtime.sources.codex.lineage import Lineage, sub_agent_of
 from interlock.runtime.sources.codex.names import AGENT, ITEMS, KIND, QUIET_EVENTS, QUIET_ITEMS
 from interlock.runtime.sources.codex.said import Said
 from interlock.runtime.sources.foreign.base import RecordAdapter
@@ -102,6 +102,7 @@ class CodexAdapter(RecordAdapter):
             cwd=some_text(payload.get("cwd")),
             branch=some_text(at(payload, "git", "branch")),
             parent=self._lineage.parent if what == "first" else None,
+            title=sub_agent_of(payload) if what == "first" else None,
         )
         if what == "first" and name_of(payload.get("forked_from_id")):
             yield self.say.boundary("forked", f"from {name_of(payload['forked_from_id'])}")

@@ -261,4 +261,4 @@ def _summary(found: Told, result: Result) -> str:
         return f"still running ({found.running}): {first_line(found.body)}".rstrip(": ")
     if result.exit_code:
         return f"exit code {result.exit_code}: {first_line(found.body)}".rstrip(": ")
-    return first_line(found.body)
+    return first_line(found.body) or ("no output" if found.headed else "")

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from interlock.runtime.events.moment import micros
 from interlock.runtime.journal.codec import loads
 from interlock.runtime.sources.codex.calls import full_name
-from interlock.runtime.sources.codex.lineage import parent_of
+from interlock.runtime.sources.codex.lineage import parent_of, sub_agent_of
 from interlock.runtime.sources.codex.said import is_context
 from interlock.runtime.sources.codex.status import Turn
 from interlock.runtime.sources.foreign.home import LogSummary
@@ -80,12 +80,20 @@ def _take_head(found: Ends, records: list[dict[str, Any]]) -> None:
     times = [moment for r in records if (moment := micros(stamp(r.get("timestamp"))))]
     found.summary = LogSummary(
         version=text(meta.get("cli_version")),
-        title=next((words for r in records if (words := _asked(r))), ""),
+        title=_title(meta, records),
         cwd=text(meta.get("cwd")) or next((c for r in records if (c := text(at(r, "payload", "cwd")))), ""),
         branch=text(at(meta, "git", "branch")),
         parent=parent_of(meta) or None,
         started_at=times[0] if times else 0,
     )
+
+
+def _title(meta: dict[str, Any], records: list[dict[str, Any]]) -> str:
+    asked = next((words for r in records if (words := _asked(r))), "")
+    name = sub_agent_of(meta)
+    copied = sum(r.get("type") == "session_meta" for r in records[:2]) == 2
+    # what was asked in a copy was asked of the other session
+    return " · ".join(part for part in (name, "" if name and copied else asked) if part)
 
 
 def _asked(record: dict[str, Any]) -> str:

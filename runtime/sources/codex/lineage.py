@@ -94,6 +94,16 @@ def parent_of(payload: dict[str, Any]) -> str:
     return ""
 
 
+def sub_agent_of(payload: dict[str, Any]) -> str:
+    """What a session that another one started is called there; empty: it is no sub-agent, or has no name."""
+    found = at(payload, "source", "subagent")
+    if isinstance(found, str):
+        return found
+    spawn = mapping(mapping(found).get("thread_spawn"))
+    names = (spawn.get("agent_path"), spawn.get("agent_nickname"), spawn.get("agent_role"), mapping(found).get("other"))
+    return next((text(name) for name in names if text(name)), "")
+
+
 def uuid_millis(name: str) -> int:
     """The time inside a UUID of version 7, in milliseconds since 1970; 0 where it is none."""
     if len(name) != 36 or name[14] != "7" or name[8] != "-":

@@ -23,6 +23,12 @@ def test_a_command_that_succeeds_has_its_exit_code_and_its_time_from_the_text(re
     assert found.outcome.summary == "a.txt"
 
 
+def test_a_command_that_said_nothing_is_summed_up_as_that(read, rollout) -> None:
+    quiet = HEAD + "Process exited with code 0\nOriginal token count: 0\nOutput:\n"
+    found = read([rollout.meta(), rollout.call("c1", "exec_command", {"cmd": "true"}), rollout.output("c1", quiet)])
+    assert found.outcome.summary == "no output"
+
+
 @pytest.mark.parametrize(
     ("output", "code"),
     [

@@ -112,6 +112,19 @@ def test_the_name_that_a_person_gave_wins(home: CodexHome, rollout) -> None:
     assert home.summary(ref).title == "newest"
 
 
+def test_a_sub_agent_is_called_what_its_parent_calls_it(home: CodexHome, rollout) -> None:
+    spawn = {
+        "subagent": {"thread_spawn": {"parent_thread_id": SECOND, "agent_path": "/root/tests", "agent_role": None}}
+    }
+    asked = rollout.event("user_message", message="Look at the tests")
+    write(home, FIRST, [rollout.meta(FIRST, source=spawn), asked])
+    (ref,) = home.logs()
+    assert (home.summary(ref).title, home.summary(ref).parent) == ("/root/tests · Look at the tests", SECOND)
+    write(home, FIRST, [rollout.meta(FIRST, source=spawn), rollout.meta(SECOND), asked])
+    (ref,) = home.logs()
+    assert home.summary(ref).title == "/root/tests"
+
+
 def test_a_log_that_cannot_be_read_says_so(home: CodexHome, rollout) -> None:
     path = write(home, FIRST, begun(rollout))
     (ref,) = home.logs()

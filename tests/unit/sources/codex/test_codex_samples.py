@@ -74,3 +74,14 @@ def test_an_independent_count_comes_to_the_same(sample: Path) -> None:
         assert models == counted["tokensByModel"]
     assert {name: ours[name] for name in same} == {name: counted[name] for name in same}
     assert [ours[n][:23] + "Z" for n in ("firstTime", "lastTime")] == [counted["firstTime"], counted["lastTime"]]
+
+
+def test_a_rollout_that_was_stored_as_documents_has_the_same_facts(tmp_path: Path) -> None:
+    source = SAMPLES / "eg-34f7ca.jsonl"
+    path = tmp_path / "full.jsonl"
+    path.write_text("\n".join(json.dumps(json.loads(line), indent=2) for line in source.read_text().splitlines()))
+    found, framing = detect(path)
+    assert (found.kind, framing) == ("codex", "document")
+    sizes = {"bytes", "longestLine"}
+    ours, golden = facts_of(path), GOLDEN[source.name]
+    assert {k: v for k, v in ours.items() if k not in sizes} == {k: v for k, v in golden.items() if k not in sizes}
