@@ -82,6 +82,7 @@ def database(path: Path, rows: Iterable[dict[str, Any]], *, leave: tuple[str, ..
     """A database of opencode's with these rows, still open, in the mode that its own writer uses."""
     connection = sqlite3.connect(path)
     connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma synchronous = off")
     connection.executescript(SCHEMA)
     for row in rows:
         if row["table"] not in leave:
