@@ -85,6 +85,12 @@ class Stage:
         self.start([*command, "--log", str(self.root / "model.jsonl"), "--port-file", str(port_file)])
         self.port = int(until(lambda: port_file.exists() and port_file.read_text(), "the model's port"))
 
+    def plays(self, plays: dict[str, list[dict[str, Any]]]) -> None:
+        """Give the model other plays from now on."""
+        new = self.root / "plays.new"
+        new.write_text(json.dumps(plays))
+        new.replace(self.root / "plays.json")
+
     def requests(self) -> list[dict[str, Any]]:
         """What the model was asked so far."""
         log = self.root / "model.jsonl"

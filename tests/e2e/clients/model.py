@@ -57,16 +57,23 @@ class Provider(Protocol):
 class Stage:
     """What the server plays, and where it writes what it was asked."""
 
-    plays: dict[str, list[dict[str, Any]]]
+    file: Path
+    """Read for every request, so that a test can change what is played."""
     log: Path
     providers: list[Provider]
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def plays(self) -> dict[str, list[dict[str, Any]]]:
+        """Play -> its steps."""
+        return json.loads(self.file.read_text())
+
     def choose(self, turns: Sequence[tuple[str, str]]) -> tuple[str, int]:
         """(play, step) for a conversation."""
+        plays = self.plays
         for at in range(len(turns) - 1, -1, -1):
             role, text = turns[at]
-            named = [name for name in MARK.findall(text) if name in self.plays] if role == "user" else []
+            named = [name for name in MARK.findall(text) if name in plays] if role == "user" else []
             if named:
                 return named[-1], _count(turns[at + 1 :])
         return "default", _count(turns)
@@ -172,7 +179,7 @@ def main() -> None:
     for name in ("--plays", "--log", "--port-file"):
         told.add_argument(name, type=Path, required=True)
     given = told.parse_args()
-    Exchange.stage = Stage(json.loads(given.plays.read_text()), given.log, providers())
+    Exchange.stage = Stage(given.plays, given.log, providers())
     server = ThreadingHTTPServer(("127.0.0.1", 0), Exchange)
     server.daemon_threads = True
     new = given.port_file.with_suffix(".new")

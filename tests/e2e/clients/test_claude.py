@@ -124,9 +124,10 @@ class Claude:
             "IS_SANDBOX": "1",
         }
 
-    def headless(self, play: str, *words: str) -> subprocess.Popen[Any]:
-        """`claude -p`."""
-        command = [str(self.program), "-p", f"do it play:{play}", "--settings", str(self.stage.root / "settings.json")]
+    def headless(self, play: str, *words: str, settings: bool = True) -> subprocess.Popen[Any]:
+        """`claude -p`; without `settings` those of the home folder alone."""
+        command = [str(self.program), "-p", f"do it play:{play}"]
+        command += ["--settings", str(self.stage.root / "settings.json")] if settings else []
         out = (self.stage.root / "out.jsonl").open("ab")
         shape = ["--output-format", "stream-json", "--verbose"]
         return self.stage.start([*command, *shape, *words], env=self.environment, stdout=out, stderr=out)
@@ -437,6 +438,54 @@ def test_sub_agent_is_named_on_its_ask(terminal, claude, screen, stage):
     assert found[1].event["facts"]["subAgent"]["type"] == "general-purpose"
     screen.answer(found, "deny", "not below")
     until(lambda: any("not below" in told for told in claude.told()), "the words at the sub-agent's model")
+
+
+def test_what_claude_code_starts_cannot_look_at_the_inbox(claude, stage, watch):
+    """It carries our mark and descends from the agent, whatever mode it runs in."""
+    claude.serve()
+    look = f"{sys.executable} -P -m interlock.runtime.cli asks > seen.txt 2>&1; echo ended $? >> seen.txt"
+    again = f"setsid sh -c '{sys.executable} -P -m interlock.runtime.cli asks > orphan.txt 2>&1; echo ended $? >> orphan.txt'"
+    stage.plays({"look": [bash(look), bash(again), {"text": "It is done."}]})
+    claude.headless("look", "--permission-mode", "bypassPermissions").wait(PATIENCE_S)
+    for name in ("seen.txt", "orphan.txt"):
+        told = (stage.project / name).read_text()
+        assert "ended 1" in told, told
+        assert "may not connect" in told, told
+
+
+def test_connected_by_connect_and_given_back_by_disconnect(claude, stage):
+    """The settings that `interlock connect` writes are those that Claude Code obeys."""
+    stage.rules(NO_RM + TOUCH)
+    settings = stage.home / ".claude" / "settings.json"
+    cli = [sys.executable, "-m", "interlock.runtime.cli"]
+    done = subprocess.run(
+        [*cli, "connect", "claude", "--yes"],
+        env=stage.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "PermissionRequest" in settings.read_text()
+    claude.headless("two", settings=False).wait(PATIENCE_S)
+    assert (stage.project / "allowed.txt").exists()
+    assert "archive it instead" in claude.told()[1]
+    doctor = subprocess.run(
+        [*cli, "doctor", "claude", "--json"],
+        env=stage.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert doctor.returncode == 0, doctor.stdout + doctor.stderr
+    assert json.loads(doctor.stdout)["connected"]
+    done = subprocess.run(
+        [*cli, "disconnect", "claude"], env=stage.environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert not settings.exists()
 
 
 def _hosts() -> list[Any]:
