@@ -112,6 +112,8 @@ def _preview(preview: Preview | None, width: int, most: int) -> list[Inked]:
         return hanging("before", ink((words, style)), width, indent=LABEL)
     lines = hanging("before", ink((_over(preview), "quiet")), width, indent=LABEL)
     asked = preview.covered + preview.still_asks
+    if not preview.calls:
+        return lines
     if not asked:
         return [*lines, *hanging("", ink(("none of them would be asked about now", "quiet")), width, indent=LABEL)]
     lines += _counted(
@@ -138,8 +140,10 @@ def _over(preview: Preview) -> str:
     return f"{which} ({count(preview.sessions, 'session')}{since})"
 
 
-def lock_of(ask: Ask, chosen: Chosen, preview: Preview | None, *, end_seen: bool) -> str:
-    """Why nothing here can be allowed now whatever the time, or nothing."""
+def lock_of(ask: Ask, *, card_lock: str, end_seen: bool) -> str:
+    """Why nothing here can be allowed now whatever the time, or nothing. `card_lock`: why the card itself is locked."""
+    if card_lock:
+        return f"to read only, because the ask itself is locked: {card_lock}"
     if not ask.is_whole:
         return "the rest of this ask is on its way"
     if not end_seen:

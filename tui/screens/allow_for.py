@@ -74,9 +74,10 @@ class AllowForScreen(Overlay[Given | None]):
     AllowForScreen.-editing #what { display: none; }
     """
 
-    def __init__(self, ask: Ask, *, clock: Callable[[], float], guard: float) -> None:
-        """`clock`: steady seconds; `guard`: seconds."""
+    def __init__(self, ask: Ask, *, clock: Callable[[], float], guard: float, lock: str = "") -> None:
+        """`clock`: steady seconds; `guard`: seconds; `lock`: why the card itself allows nothing now."""
         super().__init__()
+        self._card_lock = lock
         self.ask_id = ask.id
         self._ask = ask
         self._chosen = [Chosen(one) for one in allow_for.offers(ask)]
@@ -164,7 +165,7 @@ class AllowForScreen(Overlay[Given | None]):
         subject = None if self.is_editing else (self._ask.identity, self._drawn, self.size)
         choices = standing(self._ask, self.chosen.suggestion) if self._chosen else ()
         self._gate.watch(subject, [self._raw_key(c.command) for c in choices])
-        lock = allow_for.lock_of(self._ask, self.chosen, self.preview, end_seen=block.seen_to_end)
+        lock = allow_for.lock_of(self._ask, card_lock=self._card_lock, end_seen=block.seen_to_end)
         self._show_keys(choices, lock)
 
     def _show_keys(self, choices: tuple[Choice, ...], lock: str) -> None:
@@ -277,7 +278,7 @@ class AllowForScreen(Overlay[Given | None]):
         if self.is_editing or choice not in standing(ask, chosen.suggestion):
             return
         block = self.query_one("#what", InkedBlock)
-        lock = allow_for.lock_of(ask, chosen, self.preview, end_seen=block.seen_to_end) or self._lock_of(choice)
+        lock = allow_for.lock_of(ask, card_lock=self._card_lock, end_seen=block.seen_to_end) or self._lock_of(choice)
         one = given(ask, choice, suggestion=chosen.suggestion, rule=chosen.edited)
         self._gate.take(lambda: self._leave_with(one), lock)
 

@@ -360,7 +360,8 @@ class InboxScreen(FrameScreen):
         if not may_stand(ask):
             self.card.say("only once: nothing that could stand is offered for this ask" if ask.is_open else "")
             return
-        screen = AllowForScreen(ask, clock=self.interlock.clock, guard=self.interlock.guard_seconds)
+        app, lock = self.interlock, self.card.locked_because
+        screen = AllowForScreen(ask, clock=app.clock, guard=app.guard_seconds, lock=lock)
         self.app.push_screen(screen, lambda one: self._send(one) if one is not None else None)
 
     def action_answer_together(self) -> None:

@@ -89,6 +89,26 @@ async def test_nothing_is_granted_before_the_panel_was_read_and_the_keyboard_qui
         one.answer_all()
 
 
+async def test_an_ask_that_was_not_read_to_its_end_cannot_be_allowed_for_longer_either(work, live) -> None:
+    async with work() as one:
+        await one.want("touch a\n" + "\n".join(f"touch b{n}" for n in range(60)))
+        async with live(size=(80, 24)) as person:
+            await person.press("enter")
+            await opened(person)
+            await person.press("end")
+            await person.arm()
+            assert "the ask itself is locked" in person.text
+            await person.press("s", "t")
+            assert one.events("tool.permission.answered") == []
+            await person.press("escape", "end")
+            await opened(person)
+            await person.press("end")
+            await person.arm()
+            await person.press("s")
+            await person.until(lambda: one.events("grant.made"))
+            await person.until(lambda: one.calls[0].done(), seconds=15)
+
+
 async def test_what_does_not_fit_has_to_be_read_to_its_end_first(work, live) -> None:
     async with work() as one:
         await one.want("touch " + " ".join(f"a{n}" for n in range(400)))
