@@ -29,6 +29,8 @@ class Calls:
         self._background = background
         self._spawned: dict[str, bool] = {}
         """Call id -> whether its agent's id is known."""
+        self._open_of: dict[str, list[str]] = {}
+        """Record -> the calls that it asked for and that have no result."""
         self.interrupted = False
         """A call was interrupted, and the notice of the same interrupt has not come yet."""
 
@@ -39,8 +41,9 @@ class Calls:
         tool, given = shape.name_of(block.get("name")), block.get("input")
         yield from self._say.intent(call_id, tool, given, request_id=message_id)
         call = self._say.calls.get(call_id)
-        if call is not None:
-            call.notes.setdefault("by", by)
+        if call is not None and "by" not in call.notes:
+            call.notes["by"] = by
+            self._open_of.setdefault(by, []).append(call_id)
 
     def bare(self, kind: str, value: dict[str, Any], words: str) -> Iterator[AnyEvent]:
         """A call or a result that is a record of its own, without an id: the drift fixtures of version 1.9 alone."""
@@ -67,9 +70,16 @@ class Calls:
             yield from self._answered(call_id, value, verdict)
         self._background.note(self._say, call_id, structured)
         tool, given = (call.tool, call.input) if call is not None else ("?", None)
+        if call is not None:
+            self._closed(call_id, call.notes.get("by", ""))
         yield from self._say.result(call_id, _made(verdict, words, structured, block))
         if call is not None and verdict.outcome != "denied":
             yield from self._agent(call_id, tool, given, structured, verdict)
+
+    def _closed(self, call_id: str, by: str) -> None:
+        still_open = [known for known in self._open_of.pop(by, ()) if known != call_id]
+        if still_open:
+            self._open_of[by] = still_open
 
     def _answered(self, call_id: str, value: dict[str, Any], verdict: Verdict) -> Iterator[AnyEvent]:
         """Who decided on a permission, where somebody was asked."""
@@ -90,9 +100,8 @@ class Calls:
         if call_id:
             return call_id
         by = shape.text(value.get("sourceToolAssistantUUID")) or shape.text(value.get("parentUuid"))
-        for known, call in self._say.calls.items():
-            if by and call.notes.get("by") == by:
-                return known
+        if self._open_of.get(by):
+            return self._open_of[by][0]
         return f"result {shape.text(value.get('uuid'))} at {self._say.origin.offset}"
 
     def _agent(self, call_id: str, tool: str, given: Any, structured: Any, verdict: Verdict) -> Iterator[AnyEvent]:

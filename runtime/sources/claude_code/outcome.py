@@ -17,7 +17,6 @@ from interlock.runtime.sources.foreign import shape
 from interlock.runtime.sources.foreign.narrator import Outcome, first_line
 
 _EXIT = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})(?:\r?\n|$)")
-_TAGGED = re.compile(r"<tool_use_error>(.*?)(?:</tool_use_error>\s*)?$", re.DOTALL)
 _SAID = re.compile(r"\b(?:To tell you how to proceed, t|T)he user said:\r?\n")
 _TIMED_OUT = "Command timed out after"
 _BY_PERSON = (
@@ -161,5 +160,6 @@ def headline(words: str) -> str:
 
 
 def _untagged(words: str) -> str:
-    found = _TAGGED.match(words) if words.startswith("<tool_use_error>") else None
-    return found[1] if found else words
+    if not words.startswith("<tool_use_error>"):
+        return words
+    return words.removeprefix("<tool_use_error>").rstrip().removesuffix("</tool_use_error>")
