@@ -176,7 +176,8 @@ async def test_a_call_is_allowed_in_the_inbox_and_another_denied(
     assert "result" in await asyncio.wait_for(turn, PATIENCE_S)
     assert (stage.project / "important" / "keep.txt").exists()
     assert editor.cancelled == [request["id"] for request in editor.requests]
-    assert await editor.close() in (0, 128 + 15)
+    # an agent that does not end by itself with its input is ended
+    assert await editor.close() in (0, 128 + 15, 128 + 9)
     delivered = [event["askId"] for event in stage.events("tool.permission.delivered")]
     assert delivered == [ask.ask_id, second.ask_id]
 
