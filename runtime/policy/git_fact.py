@@ -30,7 +30,7 @@ def git_facts(
         return (), ("which repository git would work on is known only at run time",)
     place = world.git_place(folder)
     if place is None:
-        return (), ()
+        return tuple(_named(simple.argv[1:], folder, folder, call, world) if reads else ()), ()
     facts = tuple(path_fact(path, "read" if reads else "write", call, world) for path in place.folders)
     told = [fact for fact in facts if not fact.inside]
     if reads and told and _holds_the_workspace(place, call, world):

@@ -40,6 +40,11 @@ def plain_fact(simple: SimpleCommand) -> PlainFact:
     return _kept(simple) if len(simple.argv) <= _KEPT_WORDS else _found(simple)
 
 
+def forget_plain_facts() -> None:
+    """Keep nothing of what was found; for measuring."""
+    _kept.cache_clear()
+
+
 @lru_cache(maxsize=_MOST_KEPT)
 def _kept(simple: SimpleCommand) -> PlainFact:
     return _found(simple)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.decide import decide
 from interlock.runtime.policy.layer import Policy
 from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.plain_fact import forget_plain_facts
+from interlock.runtime.policy.shell.parse import forget_read_commands
 from interlock.runtime.tools.world import PosixWorld
 
 _ROOT = str(Path(__file__).parents[2])
@@ -52,19 +55,38 @@ def _seconds(command: str, policy: Policy) -> float:
     return spent
 
 
+def _spread(policy: Policy, clock: Callable[[], float], *, fresh: bool = False) -> tuple[float, float]:
+    """(p50, p99) in milliseconds over the everyday commands. `fresh`: nothing is kept of what was read before."""
+    spent: list[float] = []
+    for _ in range(60):
+        for command in _EVERYDAY:
+            if fresh:
+                forget_read_commands()
+                forget_plain_facts()
+            begun = clock()
+            _seconds(command, policy)
+            spent.append((clock() - begun) * 1000)
+    spent.sort()
+    return statistics.median(spent), spent[int(len(spent) * 0.99)]
+
+
 def run() -> list[tuple[str, str, str]]:
     """(name, measured, target) for each figure."""
     policy = _long_policy()
     for command in _EVERYDAY:
         _seconds(command, policy)
-    times = sorted(_seconds(c, policy) for _ in range(60) for c in _EVERYDAY)
-    rows = [
-        ("policy: decision under 200 rules, p50", f"{statistics.median(times) * 1000:.3f} ms", "< 0.2 ms"),
-        ("policy: decision under 200 rules, p99", f"{times[int(len(times) * 0.99)] * 1000:.3f} ms", "< 5 ms"),
-    ]
+    rows: list[tuple[str, str, str]] = []
+    for name, clock, fresh in (
+        ("", time.perf_counter, False),
+        (", processor time", time.process_time, False),
+        (", each command new", time.process_time, True),
+    ):
+        p50, p99 = _spread(policy, clock, fresh=fresh)
+        rows.append((f"policy: decision under 200 rules{name}, p50", f"{p50:.3f} ms", "< 0.2 ms"))
+        rows.append((f"policy: decision under 200 rules{name}, p99", f"{p99:.3f} ms", "< 5 ms"))
     for name, command in _HOSTILE.items():
         rows.append(
-            (f"policy: {name}", f"{min(_seconds(command, policy) for _ in range(2)) * 1000:.1f} ms", "< 100 ms")
+            (f"policy: {name}", f"{min(_seconds(command, policy) for _ in range(5)) * 1000:.1f} ms", "< 100 ms")
         )
     return rows
 

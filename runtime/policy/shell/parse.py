@@ -38,6 +38,11 @@ def parse_command(
     return _parse(source, cwd, home, clock)
 
 
+def forget_read_commands() -> None:
+    """Keep nothing of what was read; for measuring."""
+    _kept.cache_clear()
+
+
 @lru_cache(maxsize=_MOST_KEPT)
 def _kept(source: str, cwd: str, home: str | None) -> ShellFacts:
     return _parse(source, cwd, home, None)
