@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import tempfile
 from collections.abc import Iterator
@@ -125,7 +126,7 @@ def lines_of(kind: str, chunks: list[bytes], limit: int) -> tuple[list[bytes], T
 
 def at_cuts(data: bytes, cuts: list[float]) -> list[bytes]:
     places = [0, *sorted(int(cut * len(data)) for cut in cuts), len(data)]
-    return [data[a:b] for a, b in zip(places, places[1:], strict=False)]
+    return [data[a:b] for a, b in itertools.pairwise(places)]
 
 
 @pytest.mark.parametrize("kind", sorted(LINES))
@@ -166,7 +167,8 @@ def deep(levels: int, kind: type) -> Any:
 
 
 JUNK: list[Any] = [
-    None, True, 0, -1, 3, 2**80, -(2**70), 1.5, 1e308, "", "x", "2026-01-10T09:00:00Z", "[trimmed for fixture]", [], {}, [1], [[]],
+    None, True, 0, -1, 3, 2**80, -(2**70), 1.5, 1e308, "", "x", "2026-01-10T09:00:00Z", "[trimmed for fixture]", [], {}, [1],
+    [[]],
     [None, "x", {"type": "text", "text": 3}], {"type": 3}, {"text": {"text": []}}, {"id": {}}, "{", '{"a": 1}', "\ufffd\x00",
     deep(400, list), deep(400, dict),
 ]  # fmt: skip
@@ -229,7 +231,7 @@ def test_finding_the_format_of_any_values_never_fails(data: st.DataObject) -> No
         values.append(bent(value, path, data.draw(st.sampled_from(JUNK)), False))
     for known in formats():
         for framing in known.framing:
-            assert 0 <= known.claims(Sample(tuple([*values, *JUNK]), framing, b"")) <= 100
+            assert 0 <= known.claims(Sample((*values, *JUNK), framing, b"")) <= 100
 
 
 @pytest.mark.parametrize("kind", sorted({*DOCUMENTS, "atif", "inspect_eval"}))

@@ -11,7 +11,8 @@ from interlock.runtime.sources.foreign.narrator import Outcome, Result, first_li
 from interlock.runtime.sources.foreign.shape import at, count, mapping, number, objects, some_text, text, whole
 
 _REFUSED = re.compile(
-    r"refused permission|cancell?ed by the user|user rejected|rejected by (?:the )?user|user doesn't want|user (?:denied|declined)"
+    r"refused permission|cancell?ed by the user|user rejected|rejected by (?:the )?user|user doesn't want"
+    r"|user (?:denied|declined)"
     r"|permission (?:was )?denied by (?:the )?user",
     re.I,
 )

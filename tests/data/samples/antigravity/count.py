@@ -2,13 +2,14 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 TALK = ("USER_INPUT", "PLANNER_RESPONSE", "SYSTEM_MESSAGE", "CHECKPOINT", "CONVERSATION_HISTORY")
 
 
 def count(path):
     found, calls, waiting = Counter(), Counter(), 0
-    for raw in open(path):
+    for raw in Path(path).read_text().splitlines():
         row = json.loads(raw)
         kind = row["type"]
         found["userTurns"] += kind == "USER_INPUT"

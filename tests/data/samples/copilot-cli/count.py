@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 
 def count(path):
     found, calls, ids, replies = Counter(), Counter(), set(), set()
-    for raw in open(path):
+    for raw in Path(path).read_text().splitlines():
         row = json.loads(raw)
         data = row["data"]
         kind = row["type"]

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 
 def messages(text):
@@ -18,7 +19,7 @@ def messages(text):
 
 def count(path):
     found, calls, tokens = Counter(), Counter(), {}
-    for row in messages(open(path).read()):
+    for row in messages(Path(path).read_text()):
         if row["type"] == "user":
             said = row["content"] if isinstance(row["content"], str) else row["content"][0].get("text")
             if said is None:  # the responses of calls
@@ -34,6 +35,11 @@ def count(path):
                 elif call["status"] != "success":
                     found["failed"] += 1
             of = tokens.setdefault(row["model"], Counter())
-            for ours, theirs in (("input", "input"), ("output", "output"), ("cacheRead", "cached"), ("reasoning", "thoughts")):
+            for ours, theirs in (
+                ("input", "input"),
+                ("output", "output"),
+                ("cacheRead", "cached"),
+                ("reasoning", "thoughts"),
+            ):
                 of[ours] += (row.get("tokens") or {}).get(theirs, 0)
     return {**found, "toolCalls": dict(calls), "tokens": {m: dict(t) for m, t in tokens.items()}}

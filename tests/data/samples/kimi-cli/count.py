@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 
 def count(path):
     found, calls, tokens, replies, times = Counter(), Counter(), {}, set(), []
-    for raw in open(path):
+    for raw in Path(path).read_text().splitlines():
         row = json.loads(raw)
         times.append(row.get("time") or row["created_at"])
         event = row.get("event", {})

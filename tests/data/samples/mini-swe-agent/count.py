@@ -1,10 +1,11 @@
 """Counts a mini-swe-agent trajectory of the old form with plain loops, apart from the product's code."""
 
 import json
+from pathlib import Path
 
 
 def count(path):
-    rows = json.load(open(path))
+    rows = json.loads(Path(path).read_text())
     users = [r["content"] for r in rows if r["role"] == "user"]
     asked = [r["content"] for r in rows if r["role"] == "assistant"]
     return {

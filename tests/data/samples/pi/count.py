@@ -2,13 +2,14 @@
 
 import json
 from collections import Counter, defaultdict
+from pathlib import Path
 
 
 def count(path):
     calls, tokens = Counter(), defaultdict(Counter)
     found = Counter()
     times = []
-    for raw in open(path, "rb"):
+    for raw in Path(path).read_bytes().split(b"\n"):
         try:
             row = json.loads(raw)
         except ValueError:
@@ -31,4 +32,9 @@ def count(path):
             for ours, theirs in names:
                 if used.get(theirs):
                     tokens[message["model"]][ours] += used[theirs]
-    return {**found, "toolCalls": dict(calls), "tokens": {m: dict(t) for m, t in tokens.items()}, "times": [min(times), max(times)]}
+    return {
+        **found,
+        "toolCalls": dict(calls),
+        "tokens": {m: dict(t) for m, t in tokens.items()},
+        "times": [min(times), max(times)],
+    }

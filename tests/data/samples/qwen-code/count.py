@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 
 def count(path):
     found, calls, replies, tokens = Counter(), Counter(), set(), {}
-    for raw in open(path):
+    for raw in Path(path).read_text().splitlines():
         row = json.loads(raw)
         parts = row.get("message", {}).get("parts", [])
         found["userTurns"] += row["type"] == "user"

@@ -2,11 +2,15 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 
 
 def count(path):
-    whole = json.load(open(path))
+    whole = json.loads(Path(path).read_text())
     calls = Counter(
-        call["function"]["name"] for row in whole["history"] for call in row.get("tool_calls") or [] if "tool_calls" in row
+        call["function"]["name"]
+        for row in whole["history"]
+        for call in row.get("tool_calls") or []
+        if "tool_calls" in row
     ) or Counter({"bash": sum(bool(step["action"].strip()) for step in whole["trajectory"])})
     return {"userTurns": 1, "assistantMessages": len(whole["trajectory"]), "toolCalls": dict(calls)}

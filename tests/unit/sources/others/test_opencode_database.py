@@ -46,7 +46,9 @@ def test_a_database_an_export_and_a_stream_of_one_run_agree(tmp_path: Path, make
     assert (rows["denied"], rows["failed"]) == (1, 0)
 
 
-def test_a_sub_agent_is_a_session_of_its_own_and_linked_to_its_call(tmp_path: Path, make_database, sample_rows, read_path) -> None:
+def test_a_sub_agent_is_a_session_of_its_own_and_linked_to_its_call(
+    tmp_path: Path, make_database, sample_rows, read_path
+) -> None:
     path = tmp_path / "x.db"
     make_database(path, sample_rows("sub-agent.rows.jsonl")).close()
     found = read_path(path)
@@ -58,7 +60,9 @@ def test_a_sub_agent_is_a_session_of_its_own_and_linked_to_its_call(tmp_path: Pa
 
 
 @pytest.mark.parametrize("open_writer", [True, False])
-def test_reading_changes_no_byte_and_makes_no_file(tmp_path: Path, make_database, sample_rows, open_writer: bool) -> None:
+def test_reading_changes_no_byte_and_makes_no_file(
+    tmp_path: Path, make_database, sample_rows, open_writer: bool
+) -> None:
     path = tmp_path / "x.db"
     writer = make_database(path, sample_rows("five-steps.rows.jsonl"))
     if not open_writer:
@@ -67,13 +71,17 @@ def test_reading_changes_no_byte_and_makes_no_file(tmp_path: Path, make_database
     before = listing(tmp_path)
     # from another process, as it is in life: SQLite shares its files between the connections of one
     program = str(Path(sys.executable).parent / "interlock")
-    done = subprocess.run([program, "show", str(path), "--facts", "--json"], capture_output=True, timeout=60, check=True)
+    done = subprocess.run(
+        [program, "show", str(path), "--facts", "--json"], capture_output=True, timeout=60, check=True
+    )
     assert json.loads(done.stdout)["toolCallCount"] == 5
     assert listing(tmp_path) == before
     writer.close()
 
 
-def test_rows_that_come_while_it_is_followed_are_told_once_and_in_order(tmp_path: Path, make_database, sample_rows, put_row) -> None:
+def test_rows_that_come_while_it_is_followed_are_told_once_and_in_order(
+    tmp_path: Path, make_database, sample_rows, put_row
+) -> None:
     rows = sample_rows("five-steps.rows.jsonl")
     path = tmp_path / "x.db"
     events = [row["row"] for row in rows if row["table"] == "event"]
@@ -92,7 +100,11 @@ def test_rows_that_come_while_it_is_followed_are_told_once_and_in_order(tmp_path
     told += [event.type for event in translation.end()]
     translation.close()
     writer.close()
-    assert (told.count("tool.observation"), told.count("message.user"), translation.tally.records) == (5, 1, len(events))
+    assert (told.count("tool.observation"), told.count("message.user"), translation.tally.records) == (
+        5,
+        1,
+        len(events),
+    )
 
 
 def test_a_part_that_changes_in_the_tables_is_told_when_it_is_whole(tmp_path: Path, make_database, put_row) -> None:
@@ -147,7 +159,7 @@ def test_a_database_of_something_else_is_refused_with_a_reason(tmp_path: Path) -
 def test_a_file_that_only_begins_like_a_database_is_refused_with_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     path.write_bytes(b"SQLite format 3\x00" + b"junk" * 1000)
-    with pytest.raises(OSError, match="cannot be (read|opened)"):
+    with pytest.raises(OSError, match=r"cannot be (read|opened)"):
         facts_of(path)
 
 
@@ -161,8 +173,15 @@ def test_its_home_lists_sessions_with_parents_and_asks_again_only_after_a_change
     child = next(ref for ref in refs.values() if ref.parent)
     assert child.parent in refs
     summary = home.summary(child)
-    assert (summary.cwd, summary.version, summary.last_action, summary.open_call) == ("/home/dev/app", "1.18.33", "bash", "")
-    writer.execute("update session set title = 'new', time_updated = time_updated + 5000 where id = ?", (child.session,))
+    assert (summary.cwd, summary.version, summary.last_action, summary.open_call) == (
+        "/home/dev/app",
+        "1.18.33",
+        "bash",
+        "",
+    )
+    writer.execute(
+        "update session set title = 'new', time_updated = time_updated + 5000 where id = ?", (child.session,)
+    )
     writer.commit()
     again = next(ref for ref in home.logs() if ref.session == child.session)
     assert again.mtime_ns == child.mtime_ns + 5_000_000_000

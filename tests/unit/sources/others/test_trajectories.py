@@ -1,0 +1,228 @@
+"""Trajectories and archives: mini-swe-agent, SWE-agent, ATIF, Inspect."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def mini(*messages: dict[str, Any], **info: Any) -> dict[str, Any]:
+    return {"info": info, "messages": list(messages), "trajectory_format": "mini-swe-agent-1.1", "instance_id": "i"}
+
+
+def test_a_trajectory_of_tool_calls_has_times_tokens_and_exit_codes(read) -> None:
+    response = {
+        "model": "m",
+        "usage": {"prompt_tokens": 10, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 4}},
+    }
+    call = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}
+    found = read(
+        mini(
+            {"role": "system", "content": "s"},
+            {"role": "user", "content": "task"},
+            {
+                "role": "assistant",
+                "content": "look",
+                "tool_calls": [call],
+                "extra": {"response": response, "cost": 0.5, "timestamp": 1768035600.5},
+            },
+            {
+                "role": "tool",
+                "tool_call_id": "c",
+                "content": "<returncode>2</returncode>",
+                "extra": {"returncode": 2, "timestamp": 1768035601.5},
+            },
+            {"role": "exit", "content": "", "extra": {"exit_status": "LimitsExceeded"}},
+            model_stats={"instance_cost": 0.5},
+            mini_version="2.1.0",
+        )
+    )
+    assert found.kind == "mini_swe_agent"
+    assert (found.outcome.code, found.of("tool.intent")[0].raw_input) == ("exit_nonzero", {"command": "ls"})
+    assert (found.facts.cost_usd, found.facts.usage["m"].cache_read, found.facts.versions) == (0.5, 4, ["2.1.0"])
+    assert (dict(found.facts.boundaries), found.facts.first) == ({"error": 1}, "2026-01-10T09:00:00.500000Z")
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("<returncode>0</returncode>\n<output>x</output>", "ok"),
+        ("The last command <command>x</command> timed out and has been killed.", "timeout"),
+        ("Command not executed. The user rejected your command with the following message: no", "user_denied"),
+        ("diff --git a b", "outcome_not_recorded"),
+    ],
+)
+def test_an_observation_in_the_user_s_place_is_the_result_of_the_command(read, said: str, code: str) -> None:
+    asked = {"role": "assistant", "content": "THOUGHT\n```mswea_bash_command\nls\n```"}
+    found = read(mini({"role": "user", "content": "task"}, asked, {"role": "user", "content": said}))
+    assert (found.outcome.code, found.facts.user_turns) == (code, 1)
+
+
+def test_what_the_harness_says_is_no_turn_and_no_result(read) -> None:
+    asked = {"role": "assistant", "content": "no command"}
+    found = read(
+        mini({"role": "user", "content": "task"}, asked, {"role": "user", "content": "Please give EXACTLY ONE action"})
+    )
+    assert (found.facts.user_turns, found.facts.injected, found.facts.ended) == (1, 1, 0)
+
+
+def test_a_swe_agent_s_steps_carry_time_and_the_words_that_say_that_nothing_ran(read) -> None:
+    def step(said: str) -> dict[str, Any]:
+        return {"action": "x\n", "observation": said, "response": "r", "thought": "t", "execution_time": 0.25}
+
+    words = [
+        "fine",
+        "Your bash command contained syntax errors and was NOT executed",
+        "Operation 'vim' is not supported by this environment.",
+        "The command 'x' was cancelled because it took more than 30 seconds",
+    ]
+    found = read(
+        {
+            "trajectory": [step(w) for w in words],
+            "history": [{"role": "user", "content": "task"}],
+            "info": {
+                "model_stats": {"tokens_sent": 5, "tokens_received": 2, "instance_cost": 0.1},
+                "exit_status": "exit_cost",
+            },
+        }
+    )
+    codes = [event.code for event in found.of("tool.observation")]
+    assert codes == ["outcome_not_recorded", "tool_error", "policy_denied", "timeout"]
+    assert found.facts.tokens().input == 5
+    assert dict(found.facts.boundaries) == {"error": 1}
+
+
+def atif(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
+    rows = [{"step_id": n + 1, "timestamp": f"2026-01-10T09:00:{n:02}Z", **step} for n, step in enumerate(steps)]
+    return {
+        "schema_version": "ATIF-v1.6",
+        "session_id": "s",
+        "agent": {"name": "x", "version": "2", "model_name": "m"},
+        "steps": rows,
+        **more,
+    }
+
+
+def test_an_atif_trajectory_is_read_with_calls_results_and_tokens(read) -> None:
+    asked = {
+        "source": "agent",
+        "message": "so",
+        "reasoning_content": "hm",
+        "model_name": "n",
+        "tool_calls": [{"tool_call_id": c, "function_name": "bash", "arguments": {"command": c}} for c in ("a", "b")],
+        "observation": {
+            "results": [
+                {"source_call_id": "a", "content": "x"},
+                {
+                    "source_call_id": "b",
+                    "content": [{"type": "text", "text": "y"}],
+                    "extra": {"exit_code": 3},
+                    "subagent_trajectory_ref": [{"session_id": "k", "trajectory_path": "k.json"}],
+                },
+            ]
+        },
+        "metrics": {"prompt_tokens": 9, "completion_tokens": 2, "cached_tokens": 3, "cost_usd": 0.2},
+    }
+    found = read(
+        atif(
+            {"source": "system", "message": "sys"},
+            {"source": "user", "message": "go"},
+            asked,
+            final_metrics={"total_prompt_tokens": 99},
+        )
+    )
+    assert (found.kind, found.facts.agent, found.facts.versions) == ("atif", "x", ["2"])
+    assert [event.code for event in found.of("tool.observation")] == ["outcome_not_recorded", "exit_nonzero"]
+    assert (found.facts.usage["n"].input, found.facts.cost_usd, found.facts.sub_agents) == (9, 0.2, 1)
+    assert (found.facts.user_turns, found.facts.assistant_messages) == (1, 1)
+
+
+def test_atif_s_sum_counts_where_no_step_tells_tokens_and_copied_steps_do_not(read) -> None:
+    copied = {"source": "user", "message": "old", "is_copied_context": True}
+    found = read(
+        atif(
+            copied, {"source": "agent", "message": "x"}, final_metrics={"total_prompt_tokens": 9, "total_cost_usd": 0.3}
+        )
+    )
+    assert (found.facts.tokens().input, found.facts.cost_usd, found.facts.inherited, found.facts.user_turns) == (
+        9,
+        0.3,
+        1,
+        0,
+    )
+
+
+def archive(path: Path, **members: Any) -> Path:
+    with zipfile.ZipFile(path, "w") as made:
+        for name, value in members.items():
+            made.writestr(name.replace("__", "/") + ".json", value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+def test_an_evaluation_tells_each_sample_s_calls_with_their_times_and_approvals(tmp_path: Path, read_path) -> None:
+    call = {"id": "c", "function": "bash", "arguments": {"cmd": "ls"}}
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "messages": [
+            {"role": "system", "content": "s"},
+            {"role": "user", "content": "attachment://a", "source": "input"},
+            {
+                "role": "assistant",
+                "content": [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "so"}],
+                "tool_calls": [call],
+            },
+            {
+                "role": "tool",
+                "tool_call_id": "c",
+                "function": "bash",
+                "content": "",
+                "error": {"type": "timeout", "message": "late"},
+            },
+        ],
+        "events": [
+            {"event": "model", "timestamp": "2026-01-10T09:00:01+00:00"},
+            {
+                "event": "approval",
+                "call": call,
+                "decision": "reject",
+                "approver": "human",
+                "timestamp": "2026-01-10T09:00:02+00:00",
+            },
+            {
+                "event": "tool",
+                "id": "c",
+                "timestamp": "2026-01-10T09:00:03+00:00",
+                "completed": "2026-01-10T09:00:05+00:00",
+                "working_time": 1.5,
+            },
+        ],
+        "attachments": {"a": "the task"},
+        "model_usage": {"m": {"input_tokens": 7, "output_tokens": 1}},
+        "limit": {"type": "time"},
+    }
+    head = {
+        "version": 2,
+        "status": "success",
+        "eval": {"run_id": "r", "task": "t", "model": "m", "packages": {"inspect_ai": "0.3"}},
+    }
+    found = read_path(archive(tmp_path / "x", header=head, samples__1_epoch_1=sample, summaries=[]))
+    assert found.kind == "inspect_eval"
+    assert [event.text for event in found.of("message.user")] == ["the task"]
+    assert (found.outcome.code, found.outcome.ts, found.outcome.metrics.duration_ms) == (
+        "timeout",
+        "2026-01-10T09:00:05.000000Z",
+        1500,
+    )
+    assert [event.answer for event in found.of("tool.permission.answered")] == ["deny"]
+    assert (found.facts.tokens().input, dict(found.facts.boundaries)) == (7, {"error": 1})
+
+
+def test_a_member_that_is_no_json_is_damaged_and_the_others_are_read(tmp_path: Path, read_path) -> None:
+    sample = {"id": 1, "epoch": 1, "messages": [{"role": "user", "content": "go", "source": "input"}]}
+    found = read_path(archive(tmp_path / "x", samples__1_epoch_1=sample, samples__2_epoch_1='{"id": 2, "mess'))
+    assert (found.facts.user_turns, found.tally.damaged) == (1, 1)
