@@ -48,7 +48,8 @@ def read_edited(
     if offer.suggestion.field == "pattern":
         _check_commands(rule, call, world, now)
     else:
-        _check_paths(rule, offer, call, world)
+        _check_file_rule(rule, offer)
+    _check_paths(rule, offer, call, world)
     decision = decide(call, with_layer(policy, layer), world, grants, now)
     if decision.effect != "allow":
         raise RuleRefused(f"with this rule the call would still not pass: {decision.reason}")
@@ -107,13 +108,17 @@ def _is_within(pattern: Pattern, widest: Pattern) -> bool:
     return widest.open_ended or (len(pattern.words) == size and not pattern.open_ended)
 
 
-def _check_paths(rule: Rule, offer: Offer, call: Call, world: World) -> None:
+def _check_file_rule(rule: Rule, offer: Offer) -> None:
     if rule.tools != (offer.suggestion.tool,):
         raise RuleRefused(f'the rule is about {offer.suggestion.tool}: keep tool = "{offer.suggestion.tool}"')
     if rule.commands or rule.paths is None:
         raise RuleRefused("the rule names no path")
+
+
+def _check_paths(rule: Rule, offer: Offer, call: Call, world: World) -> None:
+    """A path that is named lifts the boundary of the workspace, for commands too; so none outside may be named anew."""
     roots = [world.resolve(root).path for root in call.workspace]
-    for text in rule.paths.texts:
+    for text in rule.paths.texts if rule.paths is not None else ():
         if text in offer.rule_paths:
             continue
         fixed = _fixed(text)

@@ -215,6 +215,7 @@ async def test_an_edited_rule_may_be_narrower_and_never_broader(tmp_path: Path) 
             text.replace('effect = "allow"', 'effect = "deny"'),
             text + "outside_too = true\n",
             text + 'program = "touch"\n',
+            text + f'path = ["/etc/**", "{os.path.realpath(d.folder)}/**"]\n',
             text + text,
             text + "[other]\n",
             text.replace('tool = "bash"', 'tool = ["bash", "write_file"]'),
