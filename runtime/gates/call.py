@@ -73,6 +73,8 @@ class ForeignCall:
     intent_id: str = ""
     ask_id: str | None = None
     verdict: Verdict | None = None
+    asking_rule: str = ""
+    """The reason of a rule in a policy file that has this call asked about, "" when there is none."""
     is_asked: bool = False
     """Whether a permission request was tied to it; set by the route."""
     is_delivered: bool = False

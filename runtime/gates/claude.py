@@ -1,6 +1,7 @@
 """The gate of Claude Code: hooks in, answers out. docs/gates.md says what was seen of each.
 
-Promises: PreToolUse answers denies of the policy and nothing else, in every mode; PermissionRequest answers policy and
+Promises: PreToolUse answers denies of the policy in every mode, and in a terminal has asked about what a rule of a policy
+file asks about; PermissionRequest answers policy and
 person, with the person's words as they are; every other event is answered at once; what is not understood is left to Claude
 Code's own prompt. Where no journal can be written, denies still hold and nothing is allowed.
 """
@@ -115,6 +116,9 @@ class ClaudeGate:
     def _before(self, session: ClaudeSession, body: Mapping[str, Any]) -> Mapping[str, Any]:
         call = session.call_of(body)
         verdict = session.ledger.refuse(call)
+        if verdict is None and call.asking_rule and session.has_dialog:
+            # Claude Code opens its dialog then, whatever its mode and its own rules; headless it would refuse the call
+            return _before("ask", f"Interlock: {call.asking_rule}")
         if verdict is None:
             return {}
         session.follow(call)
@@ -150,5 +154,9 @@ def permission_answer(verdict: Verdict) -> Mapping[str, Any]:
 
 def deny_before(message: str) -> Mapping[str, Any]:
     """The answer to PreToolUse that keeps a call from running."""
-    answer = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": message}
+    return _before("deny", message)
+
+
+def _before(decision: str, reason: str) -> Mapping[str, Any]:
+    answer = {"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason}
     return {"hookSpecificOutput": answer}

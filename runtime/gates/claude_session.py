@@ -54,6 +54,12 @@ class ClaudeSession:
         return live_session(self._registry, self.ledger.foreign.session, self.pid)
 
     @property
+    def has_dialog(self) -> bool:
+        """Whether a person can answer in the agent's own prompt, too."""
+        live = self.live
+        return live is not None and live.has_dialog
+
+    @property
     def is_alive(self) -> bool | None:
         """Whether its process lives; None: it is not known which it is."""
         if self.pid is None:
@@ -96,8 +102,7 @@ class ClaudeSession:
 
     async def judged(self, call: ForeignCall, hook: Hook) -> Verdict:
         """Policy, then whoever answers first: a screen, or the native dialog."""
-        live = self.live
-        call.races = live is not None and live.has_dialog
+        call.races = self.has_dialog
         call.diff = diff_of(call.tool, call.input, call.cwd)
         if hook.wait_s is not None:
             call.expires_at = self.ledger.journal.now() + timedelta(seconds=max(hook.wait_s - _MARGIN_S, 0.1))

@@ -1,8 +1,8 @@
 """What Claude Code's settings have to say for our gate. Pure: nothing is read or written.
 
 Which hook does what (seen with 2.1.332, docs/gates.md has the reasons):
-- PreToolUse runs a command that blocks the call when the service cannot be reached: it alone holds in every mode, and
-  answers only denies of the policy.
+- PreToolUse runs a command that blocks the call when the service cannot be reached: it alone holds in every mode. It answers
+  denies of the policy, and in a terminal has the dialog opened for what a rule of a policy file asks about.
 - PermissionRequest is an http hook that is held open while a person thinks; the native dialog can be used meanwhile.
 - The others only tell, and are answered at once.
 """

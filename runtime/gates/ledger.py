@@ -109,6 +109,7 @@ class Ledger:
         """The deny of the policy, for a look before the agent's own flow; None: no rule denies it. Records the intent."""
         decision = self.decide(call)
         self._begun(call)
+        call.asking_rule = decision.reason if decision.effect == "ask" and decision.source in _FILES else ""
         return self._by_policy(call, decision) if decision.effect == "deny" else None
 
     async def judge(self, call: ForeignCall) -> Verdict:

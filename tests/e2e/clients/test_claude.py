@@ -312,6 +312,22 @@ def test_dialog_is_answered_from_the_screen_and_goes(terminal, claude, screen, s
     assert (stage.project / "important").exists()
 
 
+def test_rule_that_asks_holds_also_for_what_claude_code_would_let_through(claude, tmp_path, screen, stage):
+    stage.rules(TOUCH.replace('"allow"', '"ask"'))
+    claude.settings(permissions={"allow": ["Bash(touch *)"]})
+    made = Terminal(claude, f"interlock-test-{os.getpid()}-{tmp_path.name}"[:60])
+    try:
+        made.open("--permission-mode", "manual")
+        made.say("do it play:one")
+        [found] = screen.wait("touch allowed.txt")
+        made.dialog()
+        assert not (stage.project / "allowed.txt").exists()
+        screen.answer(found, "allow")
+        until(lambda: (stage.project / "allowed.txt").exists(), "the file")
+    finally:
+        made.tmux("kill-server")
+
+
 def test_native_yes_takes_the_ask_from_the_inbox(terminal, screen, stage):
     terminal.say("do it play:one")
     screen.wait("touch allowed.txt")

@@ -80,6 +80,14 @@ async def test_deny_rule_is_answered_before_anything_else_in_every_mode(machine,
     assert "pushing is for people" in told["permissionDecisionReason"]
 
 
+@pytest.mark.parametrize(("entrypoint", "answered"), [("cli", "ask"), ("sdk-cli", None)])
+async def test_rule_that_asks_opens_the_dialog_where_there_is_one(machine, agent, entrypoint, answered):
+    machine.policy(DENY.replace('"deny"', '"ask"'))
+    agent.status("busy", entrypoint=entrypoint)
+    told = await agent.before("t1", "git push")
+    assert told.get("hookSpecificOutput", {}).get("permissionDecision") == answered
+
+
 async def test_call_that_no_rule_denies_is_left_to_claude_code(agent, kinds):
     assert await agent.before("t1") == {}
     assert kinds() == ["session.started", "tool.intent"]
