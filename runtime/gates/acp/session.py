@@ -44,6 +44,8 @@ class Sessions:
         self._calls: dict[tuple[str, str], ForeignCall] = {}
         self._speech: dict[str, list[str]] = {}
         self._prompts: dict[Any, str] = {}
+        self._replayed: set[str] = set()
+        """Sessions whose past is being told again: none of it happens now."""
 
     def ledger(self, session: str) -> Ledger | None:
         """The journal of a session, begun when it is first needed; None: it cannot be written."""
@@ -67,6 +69,8 @@ class Sessions:
             return
         if method in (*_OPENS, "initialize") and _plain(message.get("id")):
             self._asked[message["id"]] = (method, params)
+            if method == "session/load" and isinstance(params.get("sessionId"), str):
+                self._replayed.add(params["sessionId"])
         elif method == "session/prompt" and isinstance(params.get("sessionId"), str):
             self._say_user(params["sessionId"], params.get("prompt"))
             if _plain(message.get("id")):
@@ -81,13 +85,14 @@ class Sessions:
         if message.get("method") != "session/update" or not isinstance(params, Mapping):
             return
         session, update = params.get("sessionId"), params.get("update")
-        if isinstance(session, str) and isinstance(update, Mapping):
+        if isinstance(session, str) and isinstance(update, Mapping) and session not in self._replayed:
             self._update(session, update)
 
     def _response(self, request: Any, result: Any) -> None:
         if (session := self._prompts.pop(request, None)) is not None:
             self._turn_over(session)
         method, params = self._asked.pop(request, ("", {}))
+        self._replayed.discard(str(params.get("sessionId")))
         if not method or not isinstance(result, Mapping):
             return
         if method == "initialize":

@@ -14,7 +14,15 @@ from typing import Any
 from interlock.runtime.gates import claude_settings
 from interlock.runtime.gates.codex.settings import KNOWN_VERSIONS as CODEX_VERSIONS
 from interlock.runtime.gates.codex.settings import codex_hooks
-from interlock.runtime.gates.connect.plan import Change, Plan, hooks_change, kept_of, member_change, whole_change
+from interlock.runtime.gates.connect.plan import (
+    Change,
+    Plan,
+    hooks_change,
+    kept_of,
+    member_change,
+    trust_change,
+    whole_change,
+)
 from interlock.runtime.gates.connect.receipt import Receipt, load
 from interlock.runtime.gates.gemini.settings import KNOWN_VERSIONS as GEMINI_VERSIONS
 from interlock.runtime.gates.gemini.settings import gemini_hooks, gemini_policy
@@ -83,8 +91,9 @@ def _claude(config: Path, service: ServiceConfig, receipt: Receipt | None, _: Ch
 def _codex(config: Path, service: ServiceConfig, receipt: Receipt | None, _: Choice) -> list[Change]:
     beside = config.with_name("hooks.json")
     # Codex warns of a folder that has hooks in both files
-    if beside.exists() and kept_of(receipt, config) is None:
-        return [hooks_change(beside, codex_hooks(), "json-hooks", receipt)]
+    kept = kept_of(receipt, config)
+    if beside.exists() and (kept is None or kept_of(receipt, beside) is not None):
+        return [hooks_change(beside, codex_hooks(), "json-hooks", receipt), trust_change(config, receipt)]
     return [hooks_change(config, codex_hooks(), "toml-hooks", receipt)]
 
 

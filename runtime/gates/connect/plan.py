@@ -40,7 +40,7 @@ class Change:
     @property
     def is_needed(self) -> bool:
         """Whether the file is not yet so."""
-        return self.target.data != self.after
+        return self.target.data != self.after and bool(self.after or self.target.data)
 
     def diff(self) -> str:
         """A unified diff for a person; line ends and byte order marks are as in the file."""
@@ -117,6 +117,16 @@ def hooks_change(
     except SettingsError as error:
         raise not_understood(target.path, error) from None
     return Change(target, added.encode(), form, origin, ours)
+
+
+def trust_change(path: Path, receipt: Receipt | None = None) -> Change:
+    """A settings file that only the agent itself will write, about its trust in hooks that stand elsewhere."""
+    target = look(path)
+    try:
+        origin = _origin(target, kept_of(receipt, target.path), "toml-hooks")
+    except SettingsError as error:
+        raise not_understood(target.path, error) from None
+    return Change(target, target.data or b"", "toml-hooks", origin)
 
 
 def not_understood(path: Path, error: SettingsError) -> FileRefused:

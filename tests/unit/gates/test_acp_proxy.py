@@ -223,6 +223,28 @@ async def test_the_answer_counts_as_delivered_only_when_the_agent_goes_on(start:
     await screen.close()
 
 
+async def test_a_past_that_is_told_again_is_no_new_call(start: Start, machine: Any) -> None:
+    def update(call: str) -> str:
+        told = {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": call,
+            "status": "completed",
+            "kind": "read",
+            "title": call,
+        }
+        return json.dumps({"method": "session/update", "params": {"sessionId": "s1", "update": told}}) + "\n"
+
+    loaded = json.dumps({"jsonrpc": "2.0", "id": 3, "result": {}}) + "\n"
+    editor = await start({"wait": 1}, {"say": update("past") + loaded + update("new")}, {"wait": 1})
+    params = {"sessionId": "s1", "cwd": str(machine.project), "mcpServers": []}
+    await editor.say({"jsonrpc": "2.0", "id": 3, "method": "session/load", "params": params})
+    assert [await editor.read() for _ in range(3)] == [
+        line.encode() for line in (update("past"), loaded, update("new"))
+    ]
+    await editor.end()
+    assert [e["callId"] for e in journal(machine) if e["type"] == "tool.intent"] == ["new"]
+
+
 async def test_a_cancelled_turn_takes_its_asks_with_it(start: Start, machine: Any) -> None:
     editor = await start({"say": ask("make deploy")}, {"wait": 2}, {"say": "end\n"}, {"wait": 9})
     await editor.read()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from interlock.runtime.gates.connect import file as connect_file
-from interlock.runtime.gates.connect.act import connect, disconnect
+from interlock.runtime.gates.connect.act import connect, disconnect, settle
 from interlock.runtime.gates.connect.agent import AGENTS, Choice, plan_for
 from interlock.runtime.gates.connect.file import FileRefused
 from interlock.runtime.gates.connect.plan import Plan, is_marked
@@ -399,6 +399,25 @@ def test_codex_hooks_go_where_its_hooks_are(machine: Any, service: ServiceConfig
     assert json.loads(beside.read_bytes())["hooks"]["PermissionRequest"]
     undo("codex", AGENTS["codex"].config(env_of(machine)))
     assert beside.read_bytes() == data
+
+
+@pytest.mark.parametrize("config", [None, b'model = "x"\n'])
+def test_trust_that_codex_writes_beside_goes_with_our_hooks(
+    machine: Any, service: ServiceConfig, config: bytes | None
+) -> None:
+    path = AGENTS["codex"].config(env_of(machine))
+    path.parent.mkdir(parents=True)
+    path.with_name("hooks.json").write_bytes(b"{}")
+    if config is not None:
+        path.write_bytes(config)
+    before = tree(machine.root / "home")
+    receipt = connect(plan("codex", machine, service))
+    path.write_bytes((config or b"") + b'[hooks.state."k:0"]\ntrusted_hash = "sha256:1"\n')
+    path.chmod(0o644)
+    settle(receipt, path, ("k:0",))
+    assert not plan("codex", machine, service).needed
+    undo("codex", path)
+    assert tree(machine.root / "home") == before
 
 
 def test_a_file_of_somebody_else_in_our_place_is_not_touched(machine: Any, service: ServiceConfig) -> None:

@@ -64,7 +64,7 @@ trust_level = "trusted"
 class Terminal:
     """A terminal of its own for one program."""
 
-    name: str = field(default_factory=lambda: f"interlock-test-{secrets.token_hex(4)}")
+    name: str = field(default_factory=lambda: f"interlock-others-{secrets.token_hex(4)}")
 
     def start(self, command: list[str], env: dict[str, str], cwd: Path) -> None:
         """Start a program in it; its exit code is shown when it ends."""
