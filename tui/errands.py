@@ -180,9 +180,8 @@ class Errands:
         if reply.grant_fault:
             self._say(Note(reply.grant_fault, "error"))
         elif reply.grant_id:
-            ask = self._hosts.asks.get(given.ask_id)
             until = self.clock() + UNDO_SECONDS
-            self._undo = Undo(ask.session if ask else "", reply.grant_id, given.scope, given.covers, until)
+            self._undo = Undo(given.session, reply.grant_id, given.scope, given.covers, until)
             self._hosts.changed()
 
     @property

@@ -29,6 +29,7 @@ class Given:
     """What a standing permission covers, for a person; foreign."""
     what: str = ""
     """What was asked, for a person; foreign."""
+    session: str = ""
 
 
 def given(
@@ -48,4 +49,5 @@ def given(
         edited or None,
         one.says if one is not None and stands else "",
         f"{ask.tool} {ask.prompt or ask.command or ''}".strip(),
+        ask.session,
     )
