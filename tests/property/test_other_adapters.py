@@ -79,6 +79,15 @@ INSPECT = {
 }
 
 
+CLINE = [
+    {"ts": 1768035600000, "type": "say", "say": "task", "text": "do"},
+    {"ts": 1768035600001, "type": "say", "say": "api_req_started", "text": '{"tokensIn": 1}'},
+    {"ts": 1768035600002, "type": "ask", "ask": "command", "text": "ls", "modelInfo": {"modelId": "m"}},
+    {"ts": 1768035600003, "type": "say", "say": "command_output", "text": "x"},
+    {"ts": 1768035600004, "type": "say", "say": "text", "text": "so"},
+]
+
+
 def piece(name: str, size: int = 40_000) -> bytes:
     data = (SAMPLES / name).read_bytes()
     return data[: data[:size].rindex(b"\n") + 1] if len(data) > size else data
@@ -99,10 +108,10 @@ def records(kind: str) -> list[Any]:
         found += [
             {"type": r["row"]["type"], "data": json.loads(r["row"]["data"])} for r in rows if r["table"] == "event"
         ]
-    return found + {"atif": [ATIF], "inspect_eval": [INSPECT]}.get(kind, [])
+    return found + {"atif": [ATIF], "inspect_eval": [INSPECT], "cline": [CLINE]}.get(kind, [])
 
 
-RECORDS = {kind: records(kind) for kind in sorted({*LINES, *DOCUMENTS, "atif", "inspect_eval"})}
+RECORDS = {kind: records(kind) for kind in sorted({*LINES, *DOCUMENTS, "atif", "cline", "inspect_eval"})}
 
 
 def lines_of(kind: str, chunks: list[bytes], limit: int) -> tuple[list[bytes], Translation]:
@@ -234,9 +243,9 @@ def test_finding_the_format_of_any_values_never_fails(data: st.DataObject) -> No
             assert 0 <= known.claims(Sample((*values, *JUNK), framing, b"")) <= 100
 
 
-@pytest.mark.parametrize("kind", sorted({*DOCUMENTS, "atif", "inspect_eval"}))
+@pytest.mark.parametrize("kind", sorted({*DOCUMENTS, "atif", "cline", "inspect_eval"}))
 def test_a_document_that_is_given_again_tells_nothing_twice(kind: str) -> None:
-    (value,) = RECORDS[kind][-1:] if kind in ("atif", "inspect_eval") else documents(kind)
+    (value,) = RECORDS[kind][-1:] if kind in ("atif", "cline", "inspect_eval") else documents(kind)
     adapter = by_kind(kind).adapter()
     first = list(adapter.take(ForeignRecord(value, 0, 1)))
     again = list(adapter.take(ForeignRecord(value, 0, 1)))

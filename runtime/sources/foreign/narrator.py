@@ -113,10 +113,14 @@ class Narrator:
         """Request id -> the usage that was told of it."""
         self.ts = ""
         self.origin = Origin(offset=0)
+        self._record: ForeignRecord | None = None
 
     def at(self, record: ForeignRecord, ts: object = "") -> None:
         """The record that the next events are made from, and its time (kept only if it can be read as one)."""
-        self.origin = Origin(offset=record.offset, size=record.size, log=record.log)
+        if record is not self._record:
+            self._record = record
+            # made for every record, of values that are known to fit
+            self.origin = Origin.model_construct(offset=record.offset, size=record.size, log=record.log)
         self.ts = stamp(ts)
 
     @property
@@ -138,7 +142,8 @@ class Narrator:
     ) -> SessionStarted:
         """The session begins."""
         return SessionStarted(
-            agent=Agent(name=agent, version=version, kind=kind),
+            # a log that was cleaned for publication has words in this place
+            agent=Agent(name=agent, version=version if any(map(str.isdigit, version)) else "", kind=kind),
             cwd=cwd,
             workspace=(cwd,) if cwd else (),
             host="",

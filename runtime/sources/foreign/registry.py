@@ -39,6 +39,7 @@ _FORMATS = (
     "inspect_eval",
     "atif",
     "acp",
+    "cline",
 )
 """Every name is a module or package `interlock.runtime.sources.<name>` with `FORMAT`."""
 

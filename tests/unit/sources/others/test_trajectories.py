@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from interlock.runtime.sources.foreign.reading import open_log
+
 
 def mini(*messages: dict[str, Any], **info: Any) -> dict[str, Any]:
     return {"info": info, "messages": list(messages), "trajectory_format": "mini-swe-agent-1.1", "instance_id": "i"}
@@ -226,3 +228,52 @@ def test_a_member_that_is_no_json_is_damaged_and_the_others_are_read(tmp_path: P
     sample = {"id": 1, "epoch": 1, "messages": [{"role": "user", "content": "go", "source": "input"}]}
     found = read_path(archive(tmp_path / "x", samples__1_epoch_1=sample, samples__2_epoch_1='{"id": 2, "mess'))
     assert (found.facts.user_turns, found.tally.damaged) == (1, 1)
+
+
+def cline(*rows: tuple[str, str, str], partial: bool = False) -> list[dict[str, Any]]:
+    made = [
+        {"ts": 1768035600000 + n, "type": kind, kind: what, "text": said} for n, (kind, what, said) in enumerate(rows)
+    ]
+    if partial:
+        made[-1]["partial"] = True
+    return made
+
+
+STARTED = json.dumps({"request": "…", "tokensIn": 10, "tokensOut": 2, "cacheReads": 3, "cost": 0.1})
+CLINE = [
+    ("say", "task", "do it"),
+    ("say", "api_req_started", STARTED),
+    ("say", "text", "so"),
+    ("ask", "tool", '{"tool": "readFile", "path": "a"}'),
+    ("say", "tool", '{"tool": "readFile", "path": "a"}'),
+    ("say", "api_req_started", STARTED),
+    ("ask", "command", "ls"),
+    ("say", "command_output", "x"),
+    ("say", "command_output", "y"),
+    ("say", "user_feedback", "more"),
+]
+
+
+def test_cline_s_screen_is_read_with_turns_calls_outputs_and_tokens(tmp_path: Path, read_path) -> None:
+    path = tmp_path / "x"
+    path.write_text(json.dumps(cline(*CLINE)))
+    found = read_path(path)
+    assert (found.kind, dict(found.facts.calls)) == ("cline", {"readFile": 1, "command": 1})
+    assert (found.facts.user_turns, found.facts.assistant_messages, found.facts.tokens().input) == (2, 2, 20)
+    assert (found.facts.cost_usd, [e.content for e in found.of("tool.observation")]) == (0.2, [None, "x\ny"])
+
+
+def test_cline_s_file_that_is_rewritten_tells_what_is_whole_and_new_and_what_was_taken_back(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text(json.dumps(cline(*CLINE[:3], partial=True)))
+    translation = open_log(path, session="s")
+    told = [[e.type for e in translation.events()]]
+    for rows in (cline(*CLINE[:3]), cline(*CLINE[:3]), cline(CLINE[0])):
+        path.write_text(json.dumps(rows) + " " * len(told))
+        told.append([e.type for e in translation.events()])
+    assert told == [
+        ["session.started", "message.user", "model.response"],
+        ["message.assistant"],
+        ["foreign.record"],
+        ["session.boundary"],
+    ]
