@@ -40,6 +40,9 @@ def read_call(call: Call, world: World) -> Reading:
 
 def _subjects(call: Call, commands: Sequence[SimpleCommand], world: World) -> Iterator[Subject]:
     """One a command; those that differ only in their place share their facts."""
+    if len(commands) == 1:
+        yield command_subject(call, commands[0], world)
+        return
     known: dict[object, Subject] = {}
     for simple in commands:
         key = _key(simple)

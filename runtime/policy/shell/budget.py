@@ -14,8 +14,8 @@ MAX_DEPTH = 32
 """Levels of nesting (substitutions, compounds and unwrapped programs together); the issue's figure."""
 MAX_SIZE = 65_536
 """Characters that are read as grammar; longer text is scanned coarsely."""
-MAX_STEPS = 3_000
-"""Units of work (a part of a word, a command); about 30 ms of one slow core."""
+MAX_STEPS = 2_000
+"""Units of work (a part of a word, a command); about 20 ms of one core."""
 MAX_SECONDS = 0.05
 """Time cap when a clock is given; the issue's figure."""
 

@@ -11,7 +11,7 @@ from itertools import islice, zip_longest
 
 from interlock.runtime.policy.shell.model import SimpleCommand
 
-MAX_PIECES = 250
+MAX_PIECES = 150
 
 _SEPARATORS = dict.fromkeys(map(ord, ";&|()`{}"), "\n")
 _DROPPED = re.compile(r"[\"'\\]")

@@ -20,7 +20,7 @@ from interlock.runtime.policy.shell.walk import Walk
 
 _KEPT_SIZE = 2_000
 _MOST_KEPT = 500
-_SALVAGE_STEPS = 600
+_SALVAGE_STEPS = 400
 _COARSE_SIZE = 250_000
 """Characters that the coarse reading looks at, from each end."""
 
