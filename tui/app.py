@@ -109,7 +109,7 @@ class InterlockApp(App[int]):
         self._started.set()
         if self._first_session is not None:
             try:
-                found = await asyncio.to_thread(self.store.find_session, self._first_session)
+                found = await self.store.find_session(self._first_session)
             except LookupError as error:
                 self.notify(str(error), severity="error", markup=False, timeout=20)
             else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from interlock.runtime.journal.codec import decode_line
 from interlock.runtime.journal.envelope import brief
-from interlock.runtime.journal.tail import CHUNK, Line, read_line_at
+from interlock.runtime.journal.tail import Line, read_line_at
 from interlock.runtime.sources.follower import SessionFollower
 from interlock.runtime.state.grants import GrantFold
 from interlock.runtime.state.session import SessionState
@@ -67,6 +67,7 @@ class Feed:
         self.users = 0
         """Screens that show it."""
         self._tail: Timeline | None = None
+        self._end_shown = False
         self._tools: dict[str, str] = {}
         self._busy = asyncio.Lock()
         self._texts: dict[tuple[int, int], str] = {}
@@ -116,7 +117,8 @@ class Feed:
         moved = alive != self.alive
         self.alive = alive
         stat = self.follower.log_bytes
-        if not self.complete and self._tail is None and stat > 4 * STEP_BYTES and not self.is_foreign:
+        if not self.complete and not self._end_shown and stat > 4 * STEP_BYTES:
+            self._end_shown = True
             self._show_end()
             return True, True
         batch = self.follower.poll(STEP_BYTES)
@@ -138,13 +140,13 @@ class Feed:
 
     def _show_end(self) -> None:
         end = Timeline()
-        for line in self.follower.tail(CHUNK):
-            event = brief(line.raw)
+        for event, offset in self.follower.end():
             if event is not None and event.session == self.id:
-                end.add(event, line.offset)
+                end.add(event, offset)
             else:
-                end.add_damaged(line.offset)
-        self._tail, self.count = end, len(end)
+                end.add_damaged(offset)
+        if len(end):
+            self._tail, self.count = end, len(end)
 
     def _fault(self, words: str) -> bool:
         changed = words != self.fault

@@ -33,10 +33,16 @@ class ForeignSessions:
         self._moved = moved
         self._now = now
         self._source: ForeignSource | None = None
+        self.looked = asyncio.Event()
+        """Set once all folders were looked through."""
 
     async def run(self) -> None:
         """Look and listen until cancelled."""
-        self._source = await asyncio.to_thread(_source)
+        try:
+            self._source = await asyncio.to_thread(_source)
+            await asyncio.to_thread(self._source.discover)
+        finally:
+            self.looked.set()
         async with contextlib.aclosing(self._source.watch()) as changes:
             async for ids in changes:
                 await self._take(self._source, ids)
@@ -72,6 +78,10 @@ class ForeignSessions:
         except (KeyError, OSError) as error:
             self.problems = (*self.problems, f"{session_id} cannot be followed: {error}")
             return None
+
+    def knows(self, session_id: str) -> bool:
+        """Whether it is a session of another agent."""
+        return self._source is not None and self._source.home_of(session_id) is not None
 
     def unfollow(self, session_id: str) -> None:
         """Look at this session as rarely as at the others again."""

@@ -243,7 +243,7 @@ class Store:
         from interlock.tui.feed import Feed
 
         assert self._home is not None
-        if self._foreign is not None and session_id in self._foreign.rows:
+        if self._foreign is not None and self._foreign.knows(session_id):
             follower = self._foreign.follower(session_id, self._gates_of(session_id))
             if follower is not None:
                 return Feed(follower)
@@ -424,18 +424,23 @@ class Store:
         if self._hosts is not None:
             self._hosts.forget(ask_id)
 
-    def find_session(self, name: str) -> str:
+    async def find_session(self, name: str) -> str:
         """The id of the session of this name or beginning. Raises LookupError with what to do."""
         from interlock.runtime.journal.place import sessions_home
         from interlock.runtime.library.catalog import SessionNotFound, find
 
-        fitting = self._foreign.find(name) if self._foreign is not None else []
-        if len(fitting) == 1:
-            return fitting[0]
         try:
-            return find(name, self._home or sessions_home()).parent.name
+            return (await asyncio.to_thread(find, name, self._home or sessions_home())).parent.name
         except SessionNotFound as error:
-            raise LookupError(str(error)) from None
+            unknown = LookupError(str(error))
+        if self._foreign is not None:
+            await self._foreign.looked.wait()
+            fitting = self._foreign.find(name)
+            if len(fitting) == 1:
+                return fitting[0]
+            if fitting:
+                raise LookupError(f"{name!r} fits {len(fitting)} sessions of other agents. Type more of it.")
+        raise unknown
 
     def limits(self, session_id: str) -> tuple[str, ...]:
         """What the agent of a session does not let us see or do, in a sentence each."""

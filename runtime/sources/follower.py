@@ -15,7 +15,7 @@ from interlock.runtime.events.moment import micros
 from interlock.runtime.events.union import DamagedLine
 from interlock.runtime.journal.codec import decode_line, split_glued
 from interlock.runtime.journal.columns import EventColumns
-from interlock.runtime.journal.envelope import EnvelopeBrief, briefs
+from interlock.runtime.journal.envelope import EnvelopeBrief, brief, briefs
 from interlock.runtime.journal.tail import CHUNK, Batch, Line, TailReader
 from interlock.runtime.journal.writer import writer_alive
 from interlock.runtime.state.session import SessionState, Status, status_of
@@ -78,6 +78,13 @@ class SessionFollower:
     def tail(self, nbytes: int = CHUNK) -> list[Line]:
         """The complete lines in the last `nbytes`. Raises OSError when the journal cannot be read."""
         return self._reader.last(nbytes)
+
+    def end(self) -> list[tuple[EnvelopeBrief | None, int]]:
+        """(event, byte offset) of the complete lines at the end, for a first picture; None: a line that is no event.
+
+        Raises OSError when the journal cannot be read.
+        """
+        return [(brief(line.raw), line.offset) for line in self.tail()]
 
     def poll(self, limit_bytes: int = 4 * 1024 * 1024) -> Batch:
         """Read on, up to about `limit_bytes`, and fold it. `more` in the batch says that there is more already.

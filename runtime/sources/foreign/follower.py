@@ -16,18 +16,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from interlock.runtime.journal.codec import decode_line
+from interlock.runtime.journal.envelope import EnvelopeBrief, brief
 from interlock.runtime.journal.place import private_folder
-from interlock.runtime.journal.tail import Batch
+from interlock.runtime.journal.tail import Batch, read_line_at
 from interlock.runtime.sources.follower import SessionFollower
+from interlock.runtime.sources.foreign.adapter import Framing
 from interlock.runtime.sources.foreign.gated import GateRecord
 from interlock.runtime.sources.foreign.home import AgentHome, Judged, LogRef
 from interlock.runtime.sources.foreign.prices import Prices
-from interlock.runtime.sources.foreign.registry import by_kind, detect
+from interlock.runtime.sources.foreign.registry import UnknownFormat, by_kind, detect
 from interlock.runtime.sources.foreign.translation import Translation
 from interlock.runtime.state.session import SessionState, Status
 
 RECORD_SHOWN = 1024 * 1024
 """Bytes of one record of a foreign log that are shown."""
+
+END_BYTES = 1024 * 1024
+"""Bytes at the end of a log that are translated before the rest, for a first picture."""
+END_BASE = 1 << 60
+"""Offsets of the lines of that first picture begin here, above those of every file."""
 
 
 class ForeignFollower(SessionFollower):
@@ -44,12 +51,11 @@ class ForeignFollower(SessionFollower):
         self.ref = ref
         self.log = ref.path
         self._home = home
-        log_format, framing = by_kind(ref.kind), None
-        with contextlib.suppress(Exception):
-            log_format, framing = detect(ref.path)
+        self._framing: Framing = _framing(ref)
         self._translation = Translation(
-            ref.path, log_format, framing or log_format.framing[0], session=ref.id, part=ref.part, prices=prices
+            ref.path, by_kind(ref.kind), self._framing, session=ref.id, part=ref.part, prices=prices
         )
+        self._end_path = folder / "end.jsonl"
         self._gate = GateRecord()
         for gate in gates:
             self.attach(gate)
@@ -64,6 +70,32 @@ class ForeignFollower(SessionFollower):
     def translation(self) -> Translation:
         """For its tally."""
         return self._translation
+
+    def end(self) -> list[tuple[EnvelopeBrief | None, int]]:
+        """The events of the last records, translated on their own: what stands before them is not known to them.
+
+        Their lines are kept in a spool beside, at offsets from `END_BASE` on.
+        """
+        translation = Translation(
+            self.log, self._translation.format, self._framing, session=self.id, part=self.ref.part
+        )
+        found: list[tuple[EnvelopeBrief | None, int]] = []
+        with open(self._end_path, "wb") as spool:
+            for event in translation.end_events(END_BYTES):
+                for line in translation.encode(event):
+                    found.append((brief(line[:-1]), END_BASE + spool.tell()))
+                    spool.write(line)
+        translation.close()
+        return found
+
+    def raw(self, offset: int, generation: int | None = None) -> bytes | None:
+        """The line at a byte offset, also of the end that was shown first."""
+        if offset < END_BASE:
+            return super().raw(offset, generation)
+        try:
+            return read_line_at(self._end_path, offset - END_BASE)
+        except OSError:
+            return None
 
     def poll(self, limit_bytes: int = 4 * 1024 * 1024) -> Batch:
         """Translate what has come, up to about `limit_bytes` of the log, and fold it."""
@@ -98,7 +130,8 @@ class ForeignFollower(SessionFollower):
             return Judged("waiting", f"{count} open ask{'s' if count > 1 else ''} at its gate", live=True)
         if self._home is None:
             return Judged("gone", "a log on its own: what its process does is not known", guessed=True)
-        return self._home.judge(self.ref, None, self.state, now)
+        # half a log tells of calls whose results are not read yet
+        return self._home.judge(self.ref, None, None if self._translation.more else self.state, now)
 
     def is_alive(self) -> bool:
         """Whether the agent is at work on this session, as far as is known."""
@@ -118,6 +151,16 @@ class ForeignFollower(SessionFollower):
             os.close(self._spool)
             self._spool = -1
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _framing(ref: LogRef) -> Framing:
+    """How the log is taken apart. A log that says nothing yet is taken for the first way of its format."""
+    known = by_kind(ref.kind)
+    with contextlib.suppress(UnknownFormat, OSError):
+        found, framing = detect(ref.path)
+        if found is known:
+            return framing
+    return known.framing[0]
 
 
 def _write(fd: int, data: bytes) -> None:

@@ -17,7 +17,7 @@ from interlock.runtime.events.foreign import ForeignDamaged
 from interlock.runtime.events.message import ModelResponse
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.journal.codec import encode
-from interlock.runtime.journal.tail import TailReader
+from interlock.runtime.journal.tail import TailReader, last_lines
 from interlock.runtime.sources.foreign.adapter import Adapter, Format, Framing
 from interlock.runtime.sources.foreign.framing import frame_document, frame_line
 from interlock.runtime.sources.foreign.prices import Prices
@@ -89,6 +89,13 @@ class Translation:
         """The events of what has come since the last read."""
         for framed in self._framed(limit_bytes):
             yield from self._take(framed)
+
+    def end_events(self, nbytes: int) -> Iterator[AnyEvent]:
+        """The events of the whole records in the last `nbytes` of a log of lines, without moving; else none."""
+        if self.framing == "lines":
+            for line in last_lines(self.path, nbytes):
+                for framed in frame_line(line):
+                    yield from self._take(framed)
 
     def end(self) -> Iterator[AnyEvent]:
         """What the adapter held back, and an unfinished last line: for a log that is read once, whole."""
