@@ -7,6 +7,7 @@ rewind is a roll-back and what it took back stays told; a time that cannot be re
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from interlock.runtime.events.message import Usage
@@ -227,6 +228,11 @@ def _claims(sample: Sample) -> int:
         if text(row.get("type")) == "system" and "systemPayload" in row:
             best = max(best, 90)
     return best
+
+
+def places(home: Path | None = None) -> tuple[tuple[Path, str], ...]:
+    """(folder, pattern of its logs)."""
+    return (((home or Path.home()) / ".qwen" / "projects", "*/chats/*.jsonl"),)
 
 
 FORMAT = Format(kind="qwen", agent="Qwen Code", framing=("lines",), claims=_claims, adapter=QwenAdapter)

@@ -18,6 +18,7 @@ from interlock.runtime.sources.foreign.base import RecordAdapter
 from interlock.runtime.sources.foreign.narrator import text_of
 from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.shape import at, count, mapping, name_of, some_text, text
+from interlock.runtime.sources.kimi.older import OlderKimi
 from interlock.runtime.sources.kimi.outcome import agents_in, result_of
 
 _QUIET = frozenset(
@@ -64,10 +65,11 @@ class KimiAdapter(RecordAdapter):
         """(step, usage, why it ended) of a step whose account has not come yet."""
         self._model = ""
         self._accounts = 0
+        self._older = OlderKimi(self.say)
 
     def name(self, record: ForeignRecord) -> str:
         kind = text(mapping(record.value).get("type")) or "record"
-        inner = text(at(record.value, "event", "type"))
+        inner = text(at(record.value, "event", "type")) or text(at(record.value, "message", "type"))
         return f"{kind} {inner}".strip()
 
     def events(self, record: ForeignRecord) -> Iterator[AnyEvent]:
@@ -86,6 +88,10 @@ class KimiAdapter(RecordAdapter):
                 yield from self._config(value)
                 return
         yield from self.head.ensured()
+        if not kind and isinstance(value.get("message"), dict):
+            self.say.at(record, value.get("timestamp"))
+            yield from self._older.events(value["message"])
+            return
         match kind:
             case "turn.prompt" | "turn.steer":
                 yield from self._prompted(value)
@@ -257,6 +263,9 @@ def _claims(sample: Sample) -> int:
             "turn.prompt",
             "permission.record_approval_result",
         ):
+            best = max(best, 85)
+        message = mapping(mapping(value).get("message"))
+        if text(message.get("type")) in ("TurnBegin", "StepBegin") and "payload" in message:
             best = max(best, 85)
     return best
 

@@ -288,3 +288,38 @@ def test_visual_studio_s_tokens_are_not_counted_twice(read) -> None:
     assert (found.facts.tokens().input, found.outcome.code) == (30, "tool_error")
     assert found.of("tool.invocation.completed")[0].duration_ms == 500
     assert read([batch(whole)]).facts.tokens().input == 30
+
+
+def older(kind: str, /, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": 1768035600.5, "message": {"type": kind, "payload": payload}}
+
+
+def test_the_older_kimi_s_log_is_read_too(read) -> None:
+    call = older("ToolCall", type="function", id="c", function={"name": "Shell", "arguments": '{"command": "rm"}'})
+    asked = older("ApprovalRequest", id="r", tool_call_id="c", action="run")
+    refused = {"is_error": True, "output": "", "message": "The tool call is rejected by the user."}
+    found = read(
+        [
+            {"type": "metadata", "protocol_version": "1.1"},
+            older("TurnBegin", user_input="go"),
+            older("StepBegin", n=1),
+            older("ContentPart", type="think", think="hm"),
+            older("ContentPart", type="text", text="so"),
+            call,
+            asked,
+            older("ApprovalRequestResolved", request_id="r", response="reject"),
+            older("ToolResult", tool_call_id="c", return_value=refused),
+            older("StatusUpdate", token_usage={"input_other": 9, "output": 1}, message_id="m"),
+            older("StatusUpdate", token_usage={"input_other": 9, "output": 1}, message_id="m"),
+            older("StepInterrupted"),
+            older("TurnEnd"),
+        ]
+    )
+    assert (found.kind, found.facts.user_turns, found.facts.assistant_messages, found.tally.unknown) == (
+        "kimi",
+        1,
+        1,
+        0,
+    )
+    assert (found.outcome.code, found.facts.tokens().input, found.facts.interrupted) == ("user_denied", 9, 1)
+    assert [event.answer for event in found.of("tool.permission.answered")] == ["deny"]
