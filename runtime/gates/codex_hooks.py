@@ -1,7 +1,8 @@
 """The gate of Codex where it has no app-server that we are on: its command hooks.
 
-Promises: PreToolUse answers denies of the policy and nothing else; PermissionRequest answers policy and person, with the
-person's words; with nobody watching Codex's own prompt appears at once. What is not understood is left to Codex.
+Promises: PreToolUse answers denies of the policy, and holds what a rule of the user asks about; PermissionRequest answers
+policy and person, with the person's words; with nobody watching Codex's own prompt appears at once. What is not understood is
+left to Codex.
 Does not promise: a race. While a question is held here Codex shows no prompt of its own (docs/gates.md).
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall
 from interlock.runtime.gates.claude import deny_before, permission_answer
-from interlock.runtime.gates.hook_session import HookSession, HookSessions, first_line
+from interlock.runtime.gates.hook_session import HookSession, HookSessions, first_line, nobody
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.route import Hook
 from interlock.runtime.gates.wording import denial, said
@@ -54,11 +55,12 @@ class CodexGate:
         session.confirm_denied(_shows)
         match event:
             case "PreToolUse":
-                call = session.add(made(body))
-                verdict = session.ledger.refuse(call)
-                return deny_before(said(verdict)) if verdict is not None else {}
+                return await self._before(session, session.add(made(body)), hook)
             case "PermissionRequest":
-                return permission_answer(await session.judged(_asked(session, body), hook))
+                call = _asked(session, body)
+                # one that a person allowed a moment ago, because a rule asks about it, is not asked about twice
+                given = call.verdict if call.verdict is not None and call.verdict.decision == "allow" else None
+                return permission_answer(given or await session.judged(call, hook))
             case "PostToolUse":
                 self._after(session, body)
             case "Stop":
@@ -66,6 +68,15 @@ class CodexGate:
             case _:
                 pass
         return {}
+
+    async def _before(self, session: HookSession, call: ForeignCall, hook: Hook) -> Mapping[str, Any]:
+        """Denies of the policy; and what a rule of the user asks about is asked here, for Codex may not ask at all."""
+        verdict = session.ledger.refuse(call)
+        if verdict is None and call.asking_rule:
+            verdict = await session.judged(call, hook)
+            if verdict.decision == "none":
+                return deny_before(nobody(call.asking_rule))
+        return deny_before(said(verdict)) if verdict is not None and verdict.decision == "deny" else {}
 
     def _unrecorded(self, event: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         if event != "PreToolUse":
@@ -101,11 +112,11 @@ def made(body: Mapping[str, Any]) -> ForeignCall:
 def _asked(session: HookSession, body: Mapping[str, Any]) -> ForeignCall:
     """The call of a permission request, which has no id: the oldest alike that was not asked about."""
     fresh = made(body)
-    known = session.alike(fresh.tool, fresh.input, lambda call: call.ask_id is None and call.verdict is None)
-    if known is None:
-        return session.add(fresh)
-    known.reason = known.reason or fresh.reason
-    return known
+    known = session.alike(fresh.tool, fresh.input, lambda call: not call.is_asked)
+    found = known if known is not None else session.add(fresh)
+    found.is_asked = True
+    found.reason = found.reason or fresh.reason
+    return found
 
 
 def _shows(call: ForeignCall, tail: bytes) -> bool:

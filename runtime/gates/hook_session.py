@@ -176,6 +176,11 @@ class HookSessions:
                 self.end(session_id, "its process has ended", "completed")
 
 
+def nobody(rule: str) -> str:
+    """Said to an agent whose call a rule of the user asks about, where nobody can be asked and the agent has no prompt for it."""
+    return f"A rule of your person asks about this call ({rule}), and no screen of Interlock is open to ask in. Nothing was run."
+
+
 def first_line(path: str | None) -> dict[str, Any]:
     """The first record of an agent's log, {} where it cannot be read."""
     try:

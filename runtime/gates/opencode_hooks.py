@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall
-from interlock.runtime.gates.hook_session import HookSession, HookSessions
+from interlock.runtime.gates.hook_session import HookSession, HookSessions, nobody
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.opencode.question import TAKEN_DOWN, call_of, merged_into, native_cause
 from interlock.runtime.gates.route import Hook
@@ -84,7 +84,10 @@ class OpencodeGate:
             if verdict is None and not body.get("asks"):
                 verdict = await session.judged(call, hook)  # a rule allows it: on record
         else:
+            session.ledger.refuse(call)
             verdict = await session.judged(call, hook)
+            if verdict.decision == "none" and call.asking_rule:
+                return {"decision": "deny", "message": nobody(call.asking_rule)}
         if verdict is not None and verdict.decision == "deny":
             return {"decision": "deny", "message": said(verdict)}
         return {}

@@ -6,6 +6,7 @@ prompt appear; a PreToolUse hook sees every call, and exit code 2 blocks it.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from interlock.runtime.gates.connect.hold_hook import HOLD_TIMEOUT_S, held_command
@@ -15,12 +16,22 @@ ROUTE = "codex"
 KNOWN_VERSIONS = ("0.171.0",)
 """Versions this gate was run against."""
 TELLING = ("SessionStart", "PostToolUse", "Stop", "SessionEnd")
+DENY = json.dumps(
+    {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": "Interlock: its gate service does not answer, so nothing was run.",
+        }
+    }
+)
+"""Codex lets a call pass whose hook says nothing."""
 
 
 def codex_hooks() -> dict[str, list[dict[str, Any]]]:
     """Event -> groups, as they stand under `hooks` of `config.toml` or `hooks.json`."""
     told = {"type": "command", "command": command_for(ROUTE, "open"), "timeout": HOOK_TIMEOUT_S}
-    strict = {"type": "command", "command": command_for(ROUTE, "closed"), "timeout": HOOK_TIMEOUT_S}
+    strict = {"type": "command", "command": f"{held_command(ROUTE, DENY)} || exit 2", "timeout": HOLD_TIMEOUT_S}
     held = {"type": "command", "command": held_command(ROUTE, ""), "timeout": HOLD_TIMEOUT_S}
     hooks = {"PreToolUse": strict, "PermissionRequest": held, **dict.fromkeys(TELLING, told)}
     return {event: [{"hooks": [dict(hook)]}] for event, hook in hooks.items()}

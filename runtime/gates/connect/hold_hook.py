@@ -26,9 +26,8 @@ _PROGRAM = """\
 # Hands a hook of a coding agent to the gate service of Interlock and waits for the answer. Written by `interlock connect`.
 #   gate-hold.sh ROUTE PID-OF-THE-AGENT WORDS-WITHOUT-AN-ANSWER [THE SAME WITHOUT A TERMINAL]   < the hook's JSON
 umask 077
-# a session that `interlock codex` watches over its own connection is asked about there
-if [ -n "$INTERLOCK_ATTACHED" ]; then
-    printf '%s' "$3"
+# questions of a session that `interlock codex` watches over its own connection are asked there
+if [ -n "$INTERLOCK_ATTACHED" ] && [ -z "$3" ]; then
     exit 0
 fi
 body=$(cat)

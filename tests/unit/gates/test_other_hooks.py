@@ -202,6 +202,31 @@ async def test_a_call_that_opencode_would_run_is_denied_with_words(
     assert await asked == {"decision": "deny", "message": SAID}
 
 
+ASKING = '[[rule]]\nid = "careful"\neffect = "ask"\nprogram = "make"\nreason = "look first"\n'
+
+
+async def test_what_a_rule_asks_about_is_asked_where_the_agent_would_not_ask(
+    gate_host: GateHost, machine: Any, approver: Any
+) -> None:
+    machine.policy(ASKING)
+    gate = CodexGate(gate_host)
+    before = asyncio.create_task(gate.hook(codex("PreToolUse", machine, tool_use_id="call_1")))
+    await answer(approver, "allow")
+    assert await before == {}
+    said = await asyncio.wait_for(gate.hook(codex("PermissionRequest", machine)), 30)
+    assert said["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+
+
+async def test_what_a_rule_asks_about_is_not_run_when_nobody_can_be_asked(gate_host: GateHost, machine: Any) -> None:
+    machine.policy(ASKING)
+    said = await CodexGate(gate_host).hook(codex("PreToolUse", machine, tool_use_id="call_1"))
+    assert "look first" in said["hookSpecificOutput"]["permissionDecisionReason"]
+    call = {"tool": "bash", "args": {"command": "make deploy"}, "asks": False, "callID": "a"}
+    told = await OpencodeGate(gate_host).hook(opencode("tool.execute.before", machine, **call))
+    assert told["decision"] == "deny"
+    assert "look first" in told["message"]
+
+
 @pytest.mark.parametrize("gate", [CodexGate, GeminiGate, OpencodeGate])
 @pytest.mark.parametrize(
     "body", [{}, {"session_id": 7}, {"hook_event_name": "X", "session_id": "s"}, {"event": "?", "sessionID": "s"}]
