@@ -21,7 +21,8 @@ from interlock.runtime.events.base import Event
 from interlock.runtime.events.ids import new_session_id
 from interlock.runtime.events.session import Agent, Foreign, SessionStarted
 from interlock.runtime.events.union import AnyEvent
-from interlock.runtime.gates.ledger import UNKNOWN_SANDBOX, Ledger
+from interlock.runtime.gates.entry import UNKNOWN_SANDBOX
+from interlock.runtime.gates.ledger import Ledger
 from interlock.runtime.gates.rules import Rules
 from interlock.runtime.journal.writer import Clock, JournalWriteError, JournalWriter, system_clock
 from interlock.runtime.version import __version__

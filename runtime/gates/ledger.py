@@ -18,22 +18,22 @@ from interlock.runtime.asks.broker import AskNotRecorded, Broker
 from interlock.runtime.asks.pending import Outcome, Pending
 from interlock.runtime.asks.protocol import AskAnswer
 from interlock.runtime.events.ids import INTENT, OBSERVATION, new_ask_id
-from interlock.runtime.events.permission import Approver, PermissionDelivered, ToolPermission
-from interlock.runtime.events.session import Agent, Foreign, SandboxState, SessionEnded
-from interlock.runtime.events.tool import Metrics, ToolIntent, ToolObservation
-from interlock.runtime.gates.call import POLICY_NAMES, ForeignCall, NativeCause, Verdict, input_digest, prompt_of
+from interlock.runtime.events.permission import Approver, PermissionDelivered
+from interlock.runtime.events.session import Agent, Foreign, SessionEnded
+from interlock.runtime.events.tool import ToolObservation
+from interlock.runtime.gates.call import POLICY_NAMES, ForeignCall, NativeCause, Verdict
+from interlock.runtime.gates.entry import asked, decided, observed, wished
 from interlock.runtime.gates.grants import SessionGrants
 from interlock.runtime.gates.rules import Rules
-from interlock.runtime.gates.wording import code_of, denial, ending, none_because
+from interlock.runtime.gates.wording import denial, ending, none_because
 from interlock.runtime.journal.artifacts import ArtifactError
-from interlock.runtime.journal.writer import JournalWriteError, JournalWriter, stamp
+from interlock.runtime.journal.writer import JournalWriteError, JournalWriter
 from interlock.runtime.policy.decide import Decision
 
 _log = logging.getLogger(__name__)
 
 EndReason = Literal["completed", "error", "cancelled", "crashed"]
 _FILES = ("managed", "user", "project")
-UNKNOWN_SANDBOX = SandboxState(detail="what confines this agent is its own affair and not known to the gate")
 
 
 class Home(Protocol):
@@ -87,11 +87,7 @@ class Ledger:
         if call.intent_id:
             return
         intent_id = self._journal.ids.new(INTENT)
-        raw = dict(call.input)
-        event = ToolIntent(intent_id=intent_id, tool=call.tool, raw_input=raw, reason=call.reason, call_id=call.call_id)
-        if call.sub_agent is not None:
-            told = {"agentId": call.sub_agent.id, "agentType": call.sub_agent.type}
-            event = ToolIntent.model_validate(event.model_dump(exclude_unset=True) | told)
+        event = wished(call, intent_id)
         self._journal.append(event)
         call.intent_id = intent_id
         self._open[intent_id] = call
@@ -180,22 +176,8 @@ class Ledger:
             return
         call.is_over = True
         self._open.pop(call.intent_id, None)
-        code = code or ("ok" if ok else code_of(call.verdict))
-        ran = ok or code == "failed"
-        summary = summary or ("the agent says that it ran" if ran else "not run")
-        self._note(
-            ToolObservation(
-                observation_id=self._journal.ids.new(OBSERVATION),
-                intent_id=call.intent_id,
-                ok=ok,
-                phase="execute" if ran else "permission",
-                code=code,
-                title=prompt_of(call)[:120],
-                summary=summary,
-                user_text=f"{call.tool}: {summary}",
-                metrics=Metrics(duration_ms=duration_ms, output_bytes=output_bytes),
-            )
-        )
+        ended = observed(call, ok=ok, code=code, summary=summary, duration_ms=duration_ms, output_bytes=output_bytes)
+        self._note(ended.model_copy(update={"observation_id": self._journal.ids.new(OBSERVATION)}))
 
     def end(self, reason: EndReason = "completed", message: str | None = None) -> None:
         """End the gate's journal: open asks are closed, calls of which no end was seen are told as such."""
@@ -224,19 +206,7 @@ class Ledger:
             verdict = Verdict("deny", denial(decision), by=Approver(kind="rule"), source=decision.source)
         else:
             verdict = Verdict("allow", decision.reason, by=Approver(kind="rule"), source=decision.source)
-        event = ToolPermission(
-            intent_id=call.intent_id,
-            decision=decision.effect,
-            reason=decision.reason,
-            source=decision.source,
-            policy_ids=tuple(decision.policy_ids),
-            risks=tuple(decision.risks),
-            facts=self._facts(call, decision),
-            tool=call.tool,
-            tool_version=self.agent.version,
-            input_digest=self._digest(call),
-            cwd=call.cwd,
-        )
+        event = decided(call, decision, self.agent)
         try:
             self._journal.append(event, durable=decision.effect == "allow")
         except JournalWriteError as error:
@@ -248,50 +218,13 @@ class Ledger:
     def _ask(self, call: ForeignCall, decision: Decision) -> Pending:
         call.ask_id = new_ask_id()
         self._host.belongs(call.ask_id, self)
-        event = self._ask_event(call, decision, call.ask_id)
+        ref = self._journal.artifacts.put_bytes(call.diff.encode(), "diff", "text/x-diff") if call.diff else None
+        event = asked(call, decision, self.agent, diff=ref, reply_to=self._host.reply_to)
         try:
             return self._host.broker.open(event)
         except AskNotRecorded:
             call.ask_id = None
             raise
-
-    def _ask_event(self, call: ForeignCall, decision: Decision, ask_id: str) -> ToolPermission:
-        diff = self._journal.artifacts.put_bytes(call.diff.encode(), "diff", "text/x-diff") if call.diff else None
-        standing = bool(decision.suggestions) and not call.question
-        return ToolPermission(
-            intent_id=call.intent_id,
-            decision="ask",
-            reason=call.question or decision.reason,
-            source=decision.source,
-            policy_ids=tuple(decision.policy_ids),
-            ask_id=ask_id,
-            prompt=prompt_of(call),
-            risks=tuple(decision.risks),
-            facts=self._facts(call, decision),
-            suggested_rules=tuple(suggestion.plain() for suggestion in decision.suggestions) if standing else (),
-            input_digest=self._digest(call),
-            diff=diff.id if diff else None,
-            diff_path=diff.path if diff else None,
-            expires_at=stamp(call.expires_at) if call.expires_at else None,
-            reply_to=self._host.reply_to,
-            tool=call.tool,
-            tool_version=self.agent.version,
-            shown_input=dict(call.input),
-            cwd=call.cwd,
-            agent=self.agent.name,
-            agent_reason=call.reason,
-            sandbox=UNKNOWN_SANDBOX,
-            choices=tuple(c for c in call.choices if standing or c in ("allow.once", "deny", "deny.message")),
-        )
-
-    def _facts(self, call: ForeignCall, decision: Decision) -> dict[str, object]:
-        facts = {**decision.facts(), **call.facts}
-        if call.sub_agent is not None:
-            facts["subAgent"] = {"id": call.sub_agent.id, "type": call.sub_agent.type}
-        return facts
-
-    def _digest(self, call: ForeignCall) -> str:
-        return input_digest(call.tool, self.agent.version, dict(call.input), call.cwd)
 
     async def _answer(self, call: ForeignCall, decision: Decision, pending: Pending) -> Verdict:
         try:
