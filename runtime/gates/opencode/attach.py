@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -19,6 +19,7 @@ from interlock.runtime.gates.route import Hook
 
 _log = logging.getLogger(__name__)
 _PAUSE_S = 0.25
+_TRIES = 10
 _TELLING = ("permission.replied", "session.idle", "session.deleted")
 
 
@@ -50,7 +51,7 @@ class Attached:
             properties = properties if isinstance(properties, dict) else {}
             match event.get("type"):
                 case "server.connected":
-                    await self._take_up()
+                    self._later(self._take_up())
                 case "permission.asked":
                     self._ask(properties)
                 case "message.part.updated":
@@ -62,20 +63,30 @@ class Attached:
 
     async def _take_up(self) -> None:
         """What happened before we listened: the version, and questions that are open."""
-        told = await self._server.get("/global/health")
-        if isinstance(told, dict) and isinstance(told.get("version"), str):
-            self._base["version"] = told["version"]
-        waiting = await self._server.get("/permission")
-        for one in waiting if isinstance(waiting, list) else []:
-            if isinstance(one, dict):
-                self._ask(one)
+        for _ in range(_TRIES):
+            try:
+                told = await self._server.get("/global/health")
+                if isinstance(told, dict) and isinstance(told.get("version"), str):
+                    self._base["version"] = told["version"]
+                waiting = await self._server.get("/permission")
+            except ServerFault as error:
+                # it answers late while it starts; the stream goes on meanwhile
+                _log.warning("%s", error)
+                continue
+            for one in waiting if isinstance(waiting, list) else []:
+                if isinstance(one, dict):
+                    self._ask(one)
+            return
 
     def _ask(self, properties: Mapping[str, Any]) -> None:
         question = properties.get("id")
         if not isinstance(question, str) or question in self._asked:
             return
         self._asked.add(question)
-        task = asyncio.create_task(self._answer(question, properties))
+        self._later(self._answer(question, properties))
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

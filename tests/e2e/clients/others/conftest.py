@@ -27,7 +27,7 @@ from interlock.runtime.asks.client import AskClient, HostGone
 from interlock.runtime.asks.discovery import survey
 from interlock.runtime.asks.protocol import AskView
 
-PATIENCE_S = 60
+PATIENCE_S = 90
 MODEL = Path(__file__).parents[1] / "model.py"
 
 
