@@ -24,12 +24,13 @@ class PosixWorld:
 
     def resolve(self, path: str) -> Resolved:
         """Where an absolute path leads."""
+        real = ""
         try:
             real = os.path.realpath(path, strict=False)
             # realpath gives a looping link back unresolved; only a strict look tells
             seen = os.stat(path)
         except (FileNotFoundError, NotADirectoryError):
-            return Resolved(os.path.realpath(path), False, "missing")
+            return Resolved(real or os.path.realpath(path), False, "missing")
         except (OSError, ValueError) as error:
             code = getattr(error, "errno", None)
             why = "too many links" if code == errno.ELOOP else str(getattr(error, "strerror", None) or error)
