@@ -120,5 +120,9 @@ def unified(path: str, old: str, new: str) -> str:
     """The unified diff between two texts; empty where they are too long for one."""
     if len(old) + len(new) > _DIFF_LIMIT:
         return ""
-    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), path, path, lineterm="")
+    lines = difflib.unified_diff(_lines(old), _lines(new), path, path, lineterm="")
     return "".join(line + "\n" for line in lines)
+
+
+def _lines(said: str) -> list[str]:
+    return said.removesuffix("\n").split("\n") if said else []
