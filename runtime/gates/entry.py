@@ -6,16 +6,18 @@ it (its mode, its sub-agent) stands among the facts and decides nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from interlock.runtime.events.permission import ToolPermission
 from interlock.runtime.events.session import Agent, SandboxState
 from interlock.runtime.events.tool import ArtifactRef, Metrics, ToolIntent, ToolObservation
 from interlock.runtime.gates.call import ForeignCall, input_digest, prompt_of
+from interlock.runtime.gates.grants import SCOPES, offered
 from interlock.runtime.gates.wording import code_of
 from interlock.runtime.journal.writer import stamp
 from interlock.runtime.policy.decide import Decision
 
 UNKNOWN_SANDBOX = SandboxState(detail="what confines this agent is its own affair and not known to the gate")
-_WITHOUT_GRANT = ("allow.once", "deny", "deny.message")
 
 
 def wished(call: ForeignCall, intent_id: str) -> ToolIntent:
@@ -53,7 +55,7 @@ def asked(
             "reason": call.question or decision.reason,
             "ask_id": call.ask_id,
             "prompt": prompt_of(call),
-            "suggested_rules": tuple(s.plain() for s in decision.suggestions) if standing else (),
+            "suggested_rules": tuple(offered(one) for one in decision.suggestions) if standing else (),
             "diff": diff.id if diff else None,
             "diff_path": diff.path if diff else None,
             "expires_at": stamp(call.expires_at) if call.expires_at else None,
@@ -62,7 +64,7 @@ def asked(
             "agent": agent.name,
             "agent_reason": call.reason,
             "sandbox": UNKNOWN_SANDBOX,
-            "choices": tuple(c for c in call.choices if standing or c in _WITHOUT_GRANT),
+            "choices": tuple(_choices(call, standing)),
         }
     )
 
@@ -85,6 +87,14 @@ def observed(
         user_text=f"{call.tool}: {summary}",
         metrics=Metrics(duration_ms=duration_ms, output_bytes=output_bytes),
     )
+
+
+def _choices(call: ForeignCall, standing: bool) -> Iterator[str]:
+    for choice in call.choices:
+        if choice != "allow.session":
+            yield choice
+        elif standing:
+            yield from (f"allow.{scope}" for scope in SCOPES)
 
 
 def _facts(call: ForeignCall, decision: Decision) -> dict[str, object]:

@@ -22,6 +22,7 @@ from interlock.runtime.events.ids import new_session_id
 from interlock.runtime.events.session import Agent, Foreign, SessionStarted
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.gates.entry import UNKNOWN_SANDBOX
+from interlock.runtime.gates.grants import HostGrants
 from interlock.runtime.gates.ledger import Ledger
 from interlock.runtime.gates.rules import Rules
 from interlock.runtime.journal.writer import Clock, JournalWriteError, JournalWriter, system_clock
@@ -68,7 +69,11 @@ class GateHost:
     async def start(self, path: Path | None = None) -> GateHost:
         """Open the socket. Raises EndpointError or PlaceError."""
         self._server = await AskServer(
-            self.broker, path, sessions=self._sessions, agent_pids=lambda: tuple(self._agent_pids)
+            self.broker,
+            path,
+            sessions=self._sessions,
+            agent_pids=lambda: tuple(self._agent_pids),
+            grants=HostGrants(lambda: [(ledger.session, ledger.grants) for ledger in self.ledgers]),
         ).start()
         return self
 

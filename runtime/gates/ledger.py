@@ -23,7 +23,7 @@ from interlock.runtime.events.session import Agent, Foreign, SessionEnded
 from interlock.runtime.events.tool import ToolObservation
 from interlock.runtime.gates.call import POLICY_NAMES, ForeignCall, NativeCause, Verdict
 from interlock.runtime.gates.entry import asked, decided, observed, wished
-from interlock.runtime.gates.grants import SessionGrants
+from interlock.runtime.gates.grants import GateTerms, SessionGrants
 from interlock.runtime.gates.rules import Rules
 from interlock.runtime.gates.wording import denial, ending, none_because
 from interlock.runtime.journal.artifacts import ArtifactError
@@ -128,7 +128,7 @@ class Ledger:
         except (AskNotRecorded, ArtifactError) as error:
             _log.error("%s: an ask cannot be recorded: %s", self.session, error)
             return self._settled(call, Verdict("none", none_because("not_recorded")))
-        return self._settled(call, await self._answer(call, decision, pending))
+        return self._settled(call, await self._answer(call, pending))
 
     def cancel(self, call: ForeignCall, cause: NativeCause, message: str | None = None) -> bool:
         """End its open ask because of what happened at the agent's side. False: it was not open any more.
@@ -221,12 +221,12 @@ class Ledger:
         ref = self._journal.artifacts.put_bytes(call.diff.encode(), "diff", "text/x-diff") if call.diff else None
         event = asked(call, decision, self.agent, diff=ref, reply_to=self._host.reply_to)
         try:
-            return self._host.broker.open(event)
+            return self._host.broker.open(event, GateTerms(self.grants, decision.suggestions))
         except AskNotRecorded:
             call.ask_id = None
             raise
 
-    async def _answer(self, call: ForeignCall, decision: Decision, pending: Pending) -> Verdict:
+    async def _answer(self, call: ForeignCall, pending: Pending) -> Verdict:
         try:
             outcome = await self._outcome(call, pending)
         except asyncio.CancelledError:
@@ -235,8 +235,6 @@ class Ledger:
         if outcome.cause is not None or outcome.answer is None:
             return Verdict("none", outcome.message or none_because(outcome.cause or ""), ask_id=pending.ask_id)
         self._answered.add(pending.ask_id)
-        if outcome.answer == "allow" and outcome.scope != "once":
-            self._grant(call, decision, outcome)
         return Verdict(outcome.answer, outcome.message, outcome.scope, outcome.by, ask_id=pending.ask_id)
 
     async def _outcome(self, call: ForeignCall, pending: Pending) -> Outcome:
@@ -250,18 +248,6 @@ class Ledger:
                     continue
             await asyncio.wait({pending.future}, timeout=left)
         return pending.future.result()
-
-    def _grant(self, call: ForeignCall, decision: Decision, outcome: Outcome) -> None:
-        chosen = getattr(outcome, "suggestion", None)
-        offered = next((s for s in decision.suggestions if chosen and getattr(s, "digest", None) == chosen), None)
-        offered = offered or (decision.suggestions[0] if decision.suggestions else None)
-        if offered is None:
-            return
-        try:
-            self.grants.make(outcome.ask_id, call.intent_id, outcome.scope, offered, outcome.by)
-        except JournalWriteError as error:
-            # the answer itself is on record; without the grant the next call is asked about again
-            _log.error("%s: the grant cannot be recorded: %s", self.session, error)
 
     def _settled(self, call: ForeignCall, verdict: Verdict) -> Verdict:
         call.verdict = verdict

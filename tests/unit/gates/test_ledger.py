@@ -7,13 +7,33 @@ from datetime import timedelta
 
 import pytest
 
-from interlock.runtime.asks.client import AskClient, AskRefused
+from interlock.runtime.asks.client import AskClient, AskRefused, BlockingClient
 from interlock.runtime.asks.discovery import hosts
 from interlock.runtime.asks.protocol import AnsweredNotice, ClosedNotice
 from interlock.runtime.gates.call import SubAgent
 
 DENY = '[[rule]]\nid = "no-push"\neffect = "deny"\ncommand = "git push"\nreason = "pushing is for people"\n'
 ALLOW = '[[rule]]\nid = "deploys"\neffect = "allow"\ncommand = "make deploy"\nreason = "harmless here"\n'
+
+
+class BlockingClientThread:
+    """A blocking client whose calls run beside the loop that the host lives in."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    async def call(self, method, **params):
+        def run():
+            with BlockingClient(self.path, "test") as client:
+                return client.call(method, **params)
+
+        return await asyncio.to_thread(run)
 
 
 def kinds(written):
@@ -143,6 +163,33 @@ async def test_session_grant_answers_the_next_like_call(ledger, call, approver, 
     again = await ledger.judge(call("make test"))
     assert (again.decision, again.source) == ("allow", "session grant")
     assert "grant.made" in kinds(events(ledger))
+
+
+async def test_grant_is_listed_and_revoked_over_the_socket(ledger, call, approver, gate_host, events):
+    waiting = asyncio.ensure_future(ledger.judge(call("make test")))
+    ask = await approver.opened()
+    [narrow, *_] = ask.event["suggestedRules"]
+    assert narrow["scopes"] == ["session", "ten_minutes"]
+    with BlockingClientThread(gate_host.reply_to) as client:
+        told = await client.call(
+            "asks.answer",
+            askId=ask.ask_id,
+            inputDigest=ask.input_digest,
+            answer="allow",
+            scope="ten_minutes",
+            suggestion=narrow["digest"],
+        )
+        await waiting
+        [grant] = (await client.call("grants.list"))["grants"]
+        assert (grant["grantId"], grant["scope"]) == (told["grantId"], "ten_minutes")
+        assert grant["expiresAt"]
+        await client.call("grants.revoke", grantId=grant["grantId"], session=ledger.session)
+        assert (await client.call("grants.list"))["grants"] == []
+    assert kinds(events(ledger))[-1] == "grant.revoked"
+    again = asyncio.ensure_future(ledger.judge(call("make test", races=True)))
+    ask = await approver.opened()
+    ledger.end()
+    assert (await again).decision == "none"
 
 
 async def test_question_offers_only_what_can_be_honoured(ledger, call, approver):
