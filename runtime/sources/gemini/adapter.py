@@ -7,6 +7,7 @@ Figures of tokens are those of the log: `input` there holds the cached ones.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +29,8 @@ from interlock.runtime.sources.foreign.shape import (
 from interlock.runtime.sources.gemini.outcome import OPEN, refusal, response_text, result_of
 
 _MODEL = ("gemini", "model", "qwen")
+_PLACE = re.compile(r"(?:Workspace Directories:\*\*\s*\n\s*- |working in the directory: )(/[^\n]*)")
+"""Where the agent tells the model in which folder it works; no field of the log does."""
 _NOTES = ("info", "warning", "error")
 _INJECTED = (
     "<session_context>",
@@ -163,8 +166,13 @@ class GeminiAdapter(RecordAdapter):
             return
         again = known in self._told
         self._told[known] = said
-        if not again:
-            yield self.say.user(said, known, injected=said.lstrip().startswith(_INJECTED))
+        if again:
+            return
+        injected = said.lstrip().startswith(_INJECTED)
+        place = _PLACE.search(said[:4000]) if injected else None
+        if place and "cwd" not in self.head.known:
+            yield from self.head.said(cwd=place[1].strip())
+        yield self.say.user(said, known, injected=injected)
 
     def _answered(self, call: str, part: dict[str, Any]) -> Iterator[AnyEvent]:
         _, failed = response_text([part])
