@@ -1,7 +1,7 @@
 """A client of an opencode server, beside the person's own screen of opencode (AG-3).
 
-Promises: questions that were open before are taken up; the policy answers at once where it can, else the inbox and opencode's
-own prompt race; a lost stream is taken up again while the server lives.
+Promises: questions that were open before, or of which no event was heard, are taken up; the policy answers at once where it
+can, else the inbox and opencode's own prompt race; a lost stream is taken up again while the server lives.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from interlock.runtime.gates.route import Hook
 
 _log = logging.getLogger(__name__)
 _PAUSE_S = 0.25
-_TRIES = 10
+LOOK_S = 2.0
+"""Between two looks at what is open."""
 _TELLING = ("permission.replied", "session.idle", "session.deleted")
 
 
@@ -31,10 +32,14 @@ class Attached:
         self._gate = OpencodeGate(host)
         self._base: dict[str, Any] = {"directory": directory}
         self._asked: set[str] = set()
+        self._open: dict[str, Mapping[str, Any]] = {}
+        self._seen: set[str] = set()
+        """Questions that stood in the list when we last looked."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Work until cancelled."""
+        self._later(self._look())
         try:
             while True:
                 with suppress(ServerFault):
@@ -46,12 +51,13 @@ class Attached:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _listen(self) -> None:
-        async for event in self._server.events():
+        async for told in self._server.events():
+            event = told.get("payload", told)
+            if not isinstance(event, dict):
+                continue
             properties = event.get("properties")
             properties = properties if isinstance(properties, dict) else {}
             match event.get("type"):
-                case "server.connected":
-                    self._later(self._take_up())
                 case "permission.asked":
                     self._ask(properties)
                 case "message.part.updated":
@@ -61,22 +67,28 @@ class Attached:
                 case _:
                     pass
 
-    async def _take_up(self) -> None:
-        """What happened before we listened: the version, and questions that are open."""
-        for _ in range(_TRIES):
-            try:
-                told = await self._server.get("/global/health")
-                if isinstance(told, dict) and isinstance(told.get("version"), str):
-                    self._base["version"] = told["version"]
+    async def _look(self) -> None:
+        """Look now and then at what is open: questions from before we listened, and those whose end was not heard."""
+        while True:
+            with suppress(ServerFault):
+                if "version" not in self._base:
+                    health = await self._server.get("/global/health")
+                    self._base["version"] = str(health.get("version", "")) if isinstance(health, dict) else ""
                 waiting = await self._server.get("/permission")
-            except ServerFault as error:
-                # it answers late while it starts; the stream goes on meanwhile
-                _log.warning("%s", error)
-                continue
-            for one in waiting if isinstance(waiting, list) else []:
-                if isinstance(one, dict):
-                    self._ask(one)
-            return
+                await self._compare(
+                    [one for one in waiting if isinstance(one, dict)] if isinstance(waiting, list) else []
+                )
+            await asyncio.sleep(LOOK_S)
+
+    async def _compare(self, waiting: list[dict[str, Any]]) -> None:
+        there = {one.get("id") for one in waiting}
+        for question, properties in list(self._open.items()):
+            if question not in there and question in self._seen:
+                told = {"sessionID": properties.get("sessionID"), "requestID": question}
+                await self._gate.hook(Hook({**self._base, "event": "permission.replied", "properties": told}))
+        self._seen = {str(question) for question in there}
+        for one in waiting:
+            self._ask(one)
 
     def _ask(self, properties: Mapping[str, Any]) -> None:
         question = properties.get("id")
@@ -91,7 +103,11 @@ class Attached:
         task.add_done_callback(self._tasks.discard)
 
     async def _answer(self, question: str, properties: Mapping[str, Any]) -> None:
-        answer = await self._gate.hook(Hook({**self._base, "event": "permission.asked", "properties": properties}))
+        self._open[question] = properties
+        try:
+            answer = await self._gate.hook(Hook({**self._base, "event": "permission.asked", "properties": properties}))
+        finally:
+            self._open.pop(question, None)
         if not answer.get("reply"):
             return
         try:

@@ -43,8 +43,11 @@ class OpencodeServer:
         return await self._exchange("POST", path, json.dumps(body).encode())
 
     async def events(self) -> AsyncIterator[dict[str, Any]]:
-        """Every event from now on, until the stream ends. The first says that the server listens to us. Raises ServerFault."""
-        reader, writer = await self._open("GET", "/event", None, "text/event-stream")
+        """Every event of every folder from now on, until the stream ends: `{"directory": …, "payload": {…}}`.
+
+        The stream of one folder ends unheard when opencode sets that folder up anew. Raises ServerFault.
+        """
+        reader, writer = await self._open("GET", "/global/event", None, "text/event-stream")
         try:
             status, headers = await _head(reader)
             if status != 200:

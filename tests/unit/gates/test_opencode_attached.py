@@ -38,7 +38,7 @@ class Scripted:
         self.heads.append(head)
         method, target, _ = head.split(" ", 2)
         path = target.split("?")[0]
-        if path == "/event":
+        if path == "/global/event":
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
             self.streams.append(writer)
             self.tell("server.connected", {})
@@ -58,7 +58,8 @@ class Scripted:
 
     def tell(self, kind: str, properties: dict[str, Any]) -> None:
         """One event, cut into chunks at odd places."""
-        data = f"data: {json.dumps({'type': kind, 'properties': properties})}\r\n\r\n".encode()
+        event = {"directory": "/p", "payload": {"type": kind, "properties": properties}}
+        data = f"data: {json.dumps(event)}\r\n\r\n".encode()
         for part in (data[:7], data[7:8], data[8:]):
             self.streams[-1].write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
 
@@ -130,6 +131,19 @@ async def test_a_stream_that_breaks_is_taken_up_again(scripted: Scripted, approv
     scripted.tell("permission.asked", question(2))
     assert (await approver.opened()).event["tool"] == "bash"
     assert len(await approver.client.list()) == 2
+
+
+async def test_a_question_whose_events_were_not_heard_comes_and_goes_all_the_same(
+    scripted: Scripted, approver: Any, gate_host: GateHost
+) -> None:
+    await approver.opened()
+    scripted.waiting.append(question(3))
+    await approver.opened()
+    scripted.waiting.clear()
+    async with asyncio.timeout(PATIENCE_S):
+        while gate_host.broker.pending():
+            await asyncio.sleep(0.02)
+    assert scripted.posts.empty()
 
 
 async def test_the_password_goes_with_every_request(scripted: Scripted) -> None:
