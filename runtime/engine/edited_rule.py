@@ -1,20 +1,17 @@
-"""A rule that a person has edited before allowing by it: read by the policy's own loader, and held within bounds.
+"""A rule as a person edited it before it is kept (ASK-4).
 
-Promises: refused is what is no single allow, what does not let the asked call pass, and whatever is broader than the
-policy itself would ever suggest: whole programs whose first word decides what they do, shells and interpreters with
-code, what destroys, paths outside the workspace. The error says what, where and what would do.
+Promises: refused is what is no single allow, what does not let the asked call pass, and whatever covers more than the
+suggestions of the ask do: another tool, command or file, or a matcher that widens. The error says what, where and what
+would do.
 """
 
 from __future__ import annotations
 
-import shlex
 import tomllib
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from interlock.runtime.engine.offer import Offer, with_layer
-from interlock.runtime.policy.builtin import default_policy
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.decide import decide
 from interlock.runtime.policy.grant import PATTERN_JOINT, Grant
@@ -25,6 +22,8 @@ from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.shell.option import names
 
 MOST_CHARS = 4_000
+MOST_SAID = 300
+"""Characters of a fault that a person is told."""
 _KEYS = names("id effect reason tool agent command path use inside without_risk expires match not_match")
 """Keys that only narrow, or say what the suggestion said."""
 
@@ -34,9 +33,16 @@ class RuleRefused(Exception):
 
 
 def read_edited(
-    text: str, offer: Offer, call: Call, policy: Policy, world: World, grants: Sequence[Grant], now: datetime
+    text: str,
+    offer: Offer,
+    offers: Sequence[Offer],
+    call: Call,
+    policy: Policy,
+    world: World,
+    grants: Sequence[Grant],
+    now: datetime,
 ) -> Layer:
-    """The layer with this rule. Raises RuleRefused."""
+    """The layer with this rule, which was made of `offer`, one of `offers`, all that the ask suggests. Raises RuleRefused."""
     layer = _loaded(text)
     rule = layer.rules[0]
     _check_keys(text)
@@ -46,10 +52,10 @@ def read_edited(
     if rule.id in taken:
         raise RuleRefused(f"there is a rule {rule.id!r} already ({taken[rule.id]} layer): give this one another id")
     if offer.suggestion.field == "pattern":
-        _check_commands(rule, call, world, now)
+        _check_commands(rule, offers)
+        _check_paths(rule, call, world)
     else:
-        _check_file_rule(rule, offer)
-    _check_paths(rule, offer, call, world)
+        _check_files(rule, offer, offers)
     decision = decide(call, with_layer(policy, layer), world, grants, now)
     if decision.effect != "allow":
         raise RuleRefused(f"with this rule the call would still not pass: {decision.reason}")
@@ -59,10 +65,12 @@ def read_edited(
 def _loaded(text: str) -> Layer:
     if len(text) > MOST_CHARS:
         raise RuleRefused(f"the rule is longer than {MOST_CHARS:,} characters")
+    if text.startswith("\ufeff"):
+        raise RuleRefused("the rule begins with a byte order mark, which has no place within your policy file")
     layer = load_layer(text, file="the rule", layer="user")
     if layer.problems:
         problem = layer.problems[0]
-        raise RuleRefused(f"line {problem.line}: {problem.what}")
+        raise RuleRefused(f"line {problem.line}: {_one_line(problem.what)}")
     if len(layer.rules) != 1 or layer.mode is not None or layer.rules[0].effect != "allow":
         raise RuleRefused('write exactly one [[rule]] with effect = "allow"')
     return layer
@@ -77,27 +85,27 @@ def _check_keys(text: str) -> None:
         raise RuleRefused(f"{wider[0]!r} cannot be used here; write such a rule into your policy file by hand")
 
 
-def _check_commands(rule: Rule, call: Call, world: World, now: datetime) -> None:
+def _one_line(what: str) -> str:
+    """A fault may repeat all that was written."""
+    line = " ".join(what.split())
+    return line if len(line) <= MOST_SAID else line[: MOST_SAID - 1] + "…"
+
+
+def _check_commands(rule: Rule, offers: Sequence[Offer]) -> None:
     if rule.tools != ("bash",):
         raise RuleRefused('the rule is about a shell command: keep tool = "bash"')
     if not rule.commands:
         raise RuleRefused("the rule names no command")
+    widest = [
+        text
+        for one in offers
+        if one.suggestion.field == "pattern"
+        for text in one.suggestion.value.split(PATTERN_JOINT)
+    ]
     for pattern in rule.commands:
-        widest = _widest(pattern, call, world, now)
         if not any(_is_within(pattern, read_pattern(text)) for text in widest):
-            shown = f"; for such commands the widest is {' or '.join(repr(w) for w in widest)}" if widest else ""
-            raise RuleRefused(f"{pattern.text!r} is broader than what may be kept from an ask{shown}")
-
-
-def _widest(pattern: Pattern, call: Call, world: World, now: datetime) -> list[str]:
-    """The patterns that the policy itself would suggest for a command of this form."""
-    command = shlex.join(_plain(word) for word in pattern.words)
-    seen = decide(replace(call, input={"command": command}), default_policy(), world, (), now)
-    return [text for offer in seen.suggestions if offer.field == "pattern" for text in offer.value.split(PATTERN_JOINT)]
-
-
-def _plain(word: str) -> str:
-    return word.replace("*", "x").replace("?", "x")
+            shown = " or ".join(map(repr, widest))
+            raise RuleRefused(f"{pattern.text!r} is broader than what is suggested for this ask: {shown}")
 
 
 def _is_within(pattern: Pattern, widest: Pattern) -> bool:
@@ -108,22 +116,30 @@ def _is_within(pattern: Pattern, widest: Pattern) -> bool:
     return widest.open_ended or (len(pattern.words) == size and not pattern.open_ended)
 
 
-def _check_file_rule(rule: Rule, offer: Offer) -> None:
+def _check_files(rule: Rule, offer: Offer, offers: Sequence[Offer]) -> None:
     if rule.tools != (offer.suggestion.tool,):
         raise RuleRefused(f'the rule is about {offer.suggestion.tool}: keep tool = "{offer.suggestion.tool}"')
     if rule.commands or rule.paths is None:
         raise RuleRefused("the rule names no path")
+    exact = {text for one in offers for text in one.rule_paths}
+    folders = [one.suggestion.value for one in offers if one.suggestion.field == "folder"]
+    for text in rule.paths.texts:
+        if text not in exact and not _begins_in(text, folders):
+            shown = " or ".join(map(repr, sorted(exact)))
+            raise RuleRefused(f"the path {text!r} is broader than what is suggested for this ask: {shown}")
 
 
-def _check_paths(rule: Rule, offer: Offer, call: Call, world: World) -> None:
-    """A path that is named lifts the boundary of the workspace, for commands too; so none outside may be named anew."""
+def _check_paths(rule: Rule, call: Call, world: World) -> None:
+    """A path that is named lifts the boundary of the workspace, for commands too; so none outside may be named."""
     roots = [world.resolve(root).path for root in call.workspace]
     for text in rule.paths.texts if rule.paths is not None else ():
-        if text in offer.rule_paths:
-            continue
-        fixed = _fixed(text)
-        if not any(fixed == root or fixed.startswith(root.rstrip("/") + "/") for root in roots):
+        if not _begins_in(text, roots):
             raise RuleRefused(f"the path {text!r} does not begin in this workspace ({', '.join(roots)}): name it whole")
+
+
+def _begins_in(glob: str, folders: Sequence[str]) -> bool:
+    fixed = _fixed(glob)
+    return any(fixed == folder or fixed.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 def _fixed(glob: str) -> str:

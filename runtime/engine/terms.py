@@ -76,4 +76,5 @@ class AskTerms:
             raise RuleRefused("this suggestion is no rule: no policy file could say it")
         policy = setting.grants.over(setting.policy)
         now = setting.journal.now()
-        return read_edited(text, offer, self.call, policy, setting.world, setting.grants.standing(), now)
+        grants = setting.grants.standing()
+        return read_edited(text, offer, self.offers, self.call, policy, setting.world, grants, now)

@@ -210,6 +210,11 @@ async def test_an_edited_rule_may_be_narrower_and_never_broader(tmp_path: Path) 
             text.replace('"touch *"', '["touch *", "bash -c *"]'),
             text.replace('"touch *"', '["touch *", "rm -rf *"]'),
             text.replace('"touch *"', '["touch *", "git *"]'),
+            text.replace('"touch *"', '["touch *", "git status"]'),
+            text.replace('"touch *"', '["touch *", "/tmp/touch *"]'),
+            text.replace('"touch *"', '["touch *", "t\u043euch *"]'),
+            text.replace('id = "', 'id = "' + "x" * 3_000),
+            "\ufeff" + text,
             text.replace('"touch *"', '["touch *", "$X *"]'),
             text.replace("touch *", "touch b"),
             text.replace('effect = "allow"', 'effect = "deny"'),
@@ -225,6 +230,7 @@ async def test_an_edited_rule_may_be_narrower_and_never_broader(tmp_path: Path) 
             with pytest.raises(AskRefused) as refused:
                 await d.answer(ask, "rule", 1, rule=edited)
             assert refused.value.name == "rule_refused", edited
+            assert len(refused.value.message) < 500
         assert not user_file().exists()
         await d.answer(ask, "rule", 1, rule=text.replace("touch *", "touch a*"))
         assert (await running).ok
@@ -233,7 +239,7 @@ async def test_an_edited_rule_may_be_narrower_and_never_broader(tmp_path: Path) 
         assert '"touch a*"' in user_file().read_text()
 
 
-async def test_a_rule_for_files_stays_in_the_workspace(tmp_path: Path) -> None:
+async def test_a_rule_for_files_stays_in_the_suggested_folder(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
         (d.folder / "sub").mkdir()
         running = d.begin_write("sub/one.txt")
@@ -241,14 +247,22 @@ async def test_a_rule_for_files_stays_in_the_workspace(tmp_path: Path) -> None:
         folder = offers(ask)[-1]
         assert folder["field"] == "folder"
         where = os.path.realpath(d.folder)
-        for wider in ("/**", f"{tmp_path}/**", "**", f"{{{where},/etc}}/**", f"{where}*/**"):
+        for wider in (
+            "/**",
+            f"{tmp_path}/**",
+            "**",
+            f"{{{where},/etc}}/**",
+            f"{where}*/**",
+            f"{where}/**",
+            f"{where}/sub*/**",
+        ):
             with pytest.raises(AskRefused) as refused:
                 await d.answer(ask, "rule", -1, rule=folder["rule"].replace(f"{where}/sub/**", wider))
             assert refused.value.name == "rule_refused", wider
-        await d.answer(ask, "rule", -1, rule=folder["rule"].replace(f"{where}/sub/**", f"{where}/**/*.txt"))
+        await d.answer(ask, "rule", -1, rule=folder["rule"].replace(f"{where}/sub/**", f"{where}/sub/**/*.txt"))
         assert (await running).ok
-        assert (await asyncio.wait_for(d.begin_write("two.txt"), 20)).ok
-        running = d.begin_write("two.py")
+        assert (await asyncio.wait_for(d.begin_write("sub/two.txt"), 20)).ok
+        running = d.begin_write("sub/two.py")
         await d.answer(await d.ask(), answer="deny")
         assert (await running).code == "user_denied"
 
