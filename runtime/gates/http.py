@@ -60,6 +60,9 @@ class Reply:
 
 
 Handler = Callable[[Request], Awaitable[Reply]]
+Admission = Callable[[socket.socket, Mapping[str, str]], bool]
+"""Whether a caller with these headers may be heard; asked before a body is read."""
+MAX_CONNECTIONS = 256
 _WORDS = {200: "OK", 400: "Bad Request", 404: "Not Found", 408: "Request Timeout", 411: "Length Required"}
 _WORDS |= {413: "Content Too Large", 431: "Request Header Fields Too Large", 500: "Internal Server Error"}
 
@@ -67,8 +70,9 @@ _WORDS |= {413: "Content Too Large", 431: "Request Header Fields Too Large", 500
 class HttpServer:
     """Serves one handler on any number of sockets."""
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: Handler, admits: Admission = lambda _made, _headers: True) -> None:
         self._handler = handler
+        self._admits = admits
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -94,6 +98,10 @@ class HttpServer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._tasks) >= MAX_CONNECTIONS:
+            _log.warning("a connection was refused: %d are open", len(self._tasks))
+            writer.close()
+            return
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -119,12 +127,14 @@ class HttpServer:
                 if head is None:
                     return False
                 method, path, headers = head
+                made: socket.socket = writer.get_extra_info("socket")
+                if not self._admits(made, headers):
+                    raise BadRequest(404, f"{method} {path[:100]} by a caller that may not be heard")
                 body = await _body(stream.reader, writer, headers)
         except BadRequest as error:
             _log.warning("a request was refused: %s", error)
             await _send(writer, Reply({"error": str(error)}, error.status), keep=False)
             return False
-        made: socket.socket = writer.get_extra_info("socket")
         request = Request(method, path, headers, body, asyncio.Event(), made, made.family == socket.AF_UNIX)
         reply = await self._handled(request, stream)
         if reply is None:

@@ -14,8 +14,9 @@ import hmac
 import json
 import logging
 import os
+import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ class GateService:
         self._config = config
         self._idle_s = idle_s
         self._gates: dict[str, HookGate] = {}
-        self._http = HttpServer(self._handle)
+        self._http = HttpServer(self._handle, self._may)
         self._working = 0
         self._touched = time.monotonic()
 
@@ -103,9 +104,6 @@ class GateService:
                 return
 
     async def _handle(self, request: Request) -> Reply:
-        if not self._may(request):
-            _log.warning("a request without the key was refused: %s %s", request.method, request.path[:100])
-            return Reply({"error": "not for you"}, 404)
         if request.path == ALIVE:
             return Reply(self._told())
         gate = self._gate(request.path.strip("/"))
@@ -131,10 +129,10 @@ class GateService:
             self.host.learn([pid])
         return Reply(dict(await gate.hook(Hook(body, pid, _seconds(request), request.gone))))
 
-    def _may(self, request: Request) -> bool:
-        if request.is_local_socket:
-            return request.peer is not None and peer_of(request.peer).uid in (own_uid(), 0)
-        given = request.headers.get(KEY_HEADER.lower(), "")
+    def _may(self, made: socket.socket, headers: Mapping[str, str]) -> bool:
+        if made.family == socket.AF_UNIX:
+            return peer_of(made).uid in (own_uid(), 0)
+        given = headers.get(KEY_HEADER.lower(), "")
         return hmac.compare_digest(given.encode("latin-1", "replace"), self._config.key.encode())
 
     def _gate(self, route: str) -> HookGate | None:

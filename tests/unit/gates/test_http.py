@@ -125,6 +125,17 @@ async def test_broken_request_is_told_what_is_wrong_and_reaches_no_gate(bench, d
     assert bench.seen == []
 
 
+async def test_no_more_connections_are_held_than_the_bound(bench, monkeypatch):
+    monkeypatch.setattr("interlock.runtime.gates.http.MAX_CONNECTIONS", 2)
+    held = [await bench.connect() for _ in range(2)]
+    while bench.server.connections < 2:
+        await asyncio.sleep(0)
+    reader, writer = await bench.connect()
+    assert await asyncio.wait_for(reader.read(), PATIENCE_S) == b""
+    for _, one in (*held, (reader, writer)):
+        one.close()
+
+
 async def test_fault_of_a_gate_is_an_error_for_that_caller_alone(bench):
     assert (await bench.say(post(b"", "/fault")))[0] == 500
     assert (await bench.say(post(b"")))[0] == 200

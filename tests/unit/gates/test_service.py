@@ -147,6 +147,15 @@ def test_port_asks_for_the_key(service, machine):
     assert post(service, b"", path="/nothing")[0] == 404
 
 
+def test_body_of_a_caller_without_the_key_is_not_waited_for(service):
+    made = http.client.HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE_S)
+    made.putrequest("POST", "/claude")
+    made.putheader("Content-Length", "50000000")
+    made.endheaders()
+    assert made.getresponse().status == 404
+    made.close()
+
+
 @pytest.mark.parametrize("body", [b"", b"no json", b"[1]", b'"x"', b"\xff", b"[" * 100_000, b'{"a": 1}'])
 def test_hook_over_the_port_that_cannot_be_read_is_left_to_the_agent(service, body):
     assert post(service, body) == (200, {})
