@@ -288,7 +288,10 @@ class Store:
         return self._seen(found) if found is not None else None
 
     def _seen(self, ask: Ask) -> Ask:
-        feed = self._feeds.get(self._told_as(ask.session))
+        shown_as = self._told_as(ask.session)
+        if shown_as != ask.session:
+            ask = replace(ask, session=shown_as, is_foreign=True)
+        feed = self._feeds.get(shown_as)
         if feed is None:
             return ask
         before = (feed.tally.allowed[ask.tool], feed.tally.denied[ask.tool])
@@ -441,6 +444,10 @@ class Store:
             if fitting:
                 raise LookupError(f"{name!r} fits {len(fitting)} sessions of other agents. Type more of it.")
         raise unknown
+
+    def row_of(self, feed: Feed) -> SessionRow:
+        """A followed session as the lists show it."""
+        return self._feed_row(feed, self.now())
 
     def limits(self, session_id: str) -> tuple[str, ...]:
         """What the agent of a session does not let us see or do, in a sentence each."""

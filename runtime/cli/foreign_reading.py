@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from interlock.runtime.events.union import Decoded
     from interlock.runtime.journal.tail import Line
     from interlock.runtime.library.catalog import SessionSummary
+    from interlock.runtime.sources.foreign.home import LogRef
     from interlock.runtime.sources.foreign.translation import Translation
 
 
@@ -32,19 +33,27 @@ def own_journal(file: Path) -> bool:
 class ForeignReading:
     """One pass over the log of another agent, in the manner of `Reading`."""
 
-    def __init__(self, file: Path, part: str | None = None) -> None:
+    def __init__(self, file: Path, part: str | None = None, gates: Sequence[Path] = ()) -> None:
+        """`gates`: journals of the gates that answered for the session."""
         self.path = file
         self._part = part
+        self._gates = tuple(gates)
 
     def decoded(self) -> Iterator[tuple[Line, Decoded]]:
         """Each event of the log with the line that it would be in a journal of ours."""
         from interlock.runtime.journal.tail import Line
+        from interlock.runtime.sources.foreign.gated import GateRecord
         from interlock.runtime.sources.foreign.reading import all_events
 
+        record = GateRecord()
+        for gate in self._gates:
+            record.attach(gate)
         with opened(self.path, self._part) as log:
-            for event in all_events(log):
-                offset, size = (event.origin.offset, event.origin.size) if event.origin else (0, 0)
-                yield Line(offset, b"", size), event
+            for told in all_events(log):
+                for event in record.merged(told):
+                    offset, size = (event.origin.offset, event.origin.size) if event.origin else (0, 0)
+                    yield Line(offset, b"", size), event
+        record.close()
 
     def close(self) -> None:
         """Nothing was held; damaged records are told among the others."""
@@ -89,7 +98,18 @@ def _other(name: str) -> tuple[ForeignReading, SessionSummary] | None:
     except AmbiguousSession as error:
         raise CommandFault(str(error)) from None
     seen = source.seen(ref.id, time.time_ns() // 1000) if ref is not None else None
-    return (ForeignReading(seen.ref.path, seen.ref.part), summary_of(seen)) if seen is not None else None
+    if seen is None:
+        return None
+    return ForeignReading(seen.ref.path, seen.ref.part, _gates(seen.ref)), summary_of(seen)
+
+
+def _gates(ref: LogRef) -> list[Path]:
+    """The journals of the gates that answered for a session, the oldest first."""
+    from interlock.runtime.journal.place import sessions_home
+    from interlock.runtime.library.catalog import list_sessions
+
+    found = [s for s in list_sessions(sessions_home()) if (s.agent_kind, s.foreign_session) == (ref.kind, ref.session)]
+    return [summary.path for summary in reversed(found)]
 
 
 @contextlib.contextmanager

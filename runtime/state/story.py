@@ -90,12 +90,28 @@ def _exit(event: InvocationCompleted) -> str:
     return f", exit {event.exit_code}" if event.exit_code is not None else ""
 
 
+_TELLING = (
+    "command",
+    "cmd",
+    "path",
+    "file_path",
+    "filePath",
+    "absolute_path",
+    "pattern",
+    "query",
+    "url",
+    "prompt",
+    "id",
+)
+
+
 def brief_input(value: object, limit: int = 160) -> str:
     """The input of a call on one line: the one field that names it, else all of them."""
     if isinstance(value, dict):
-        for name in ("command", "path", "pattern", "id"):
-            if isinstance(value.get(name), str):
-                value = value[name]
+        for name in _TELLING:
+            told = value.get(name)
+            if isinstance(told, str) or (isinstance(told, list) and all(isinstance(word, str) for word in told)):
+                value = told if isinstance(told, str) else " ".join(told)
                 break
     text = " ".join(str(value).split())
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -65,6 +65,8 @@ class Ask:
     suggestions: tuple[Suggested, ...] = ()
     """What a standing permission made from this ask could cover, the narrowest first."""
     expires_at: int = 0
+    is_foreign: bool = False
+    """Of another agent, which has a prompt of its own."""
     supersedes: str = ""
     diff_path: str = ""
     diff: str | None = None

@@ -79,13 +79,23 @@ class CallRecord:
         return getattr(self.of("tool.observation"), "inline_diff", None) or ""
 
 
+_TELLING = (
+    *("command", "cmd", "path", "pattern", "file_path", "filePath", "absolute_path", "query", "url", "prompt"),
+    *("description", "message", "skill"),
+)
+"""Fields of an input that name what a call is about, over all agents, the most telling first."""
+
+
 def target_of(event: Any) -> str:
     """What an event is about, on one line, foreign."""
     raw = getattr(event, "raw_input", None)
     if isinstance(raw, Mapping):
-        for name in ("command", "path", "pattern", "file_path", "query", "url"):
-            if isinstance(raw.get(name), str):
-                return " ".join(raw[name].split())
+        for name in _TELLING:
+            told = raw.get(name)
+            if isinstance(told, list) and all(isinstance(word, str) for word in told):
+                told = " ".join(told)
+            if isinstance(told, str) and told:
+                return " ".join(told.split())
         return " ".join(json.dumps(raw, ensure_ascii=False, default=str).split()) if raw else ""
     if raw is not None:
         return " ".join(str(raw).split())

@@ -24,6 +24,9 @@ BLANK_RUN = 3
 """A longer run of blank lines is folded to one counted line."""
 _VERDICT_STYLE: Mapping[str, str] = {"allow": "ok", "ask": "bold ask", "deny": "bold denied", "unknown": "bold ask"}
 
+_FAR = 6 * 3_600 * 1_000_000
+"""Microseconds: an end that is further away says nothing to who reads the card now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Body:
@@ -39,9 +42,12 @@ def head(ask: Ask, width: int, now: int, place: str = "") -> list[Inked]:
     waiting = f"waiting {age(now - ask.opened_at)}" if ask.is_open else ""
     right = ink((f"{waiting}   {place}".strip(), "ask" if ask.is_open else "quiet"))
     lines = [beside(_what(ask), right, width)]
-    if ask.expires_at and ask.is_open:
+    if ask.expires_at and ask.is_open and not (ask.is_foreign and ask.expires_at - now > _FAR):
         left = f"{age(ask.expires_at - now)} left" if ask.expires_at > now else "its time is over"
-        lines.append(ink((f"waits until {minute(ask.expires_at)}, then denied as timed out   {left}", "bold ask")))
+        after = (
+            f"then {ask.agent} goes on without an answer from here" if ask.is_foreign else "then denied as timed out"
+        )
+        lines.append(ink((f"waits until {minute(ask.expires_at)}, {after}   {left}", "bold ask")))
     lines += _who(ask, width)
     lines.append(_where(ask, width))
     parts = parts_of(ask.facts, ask.cwd)
@@ -86,6 +92,8 @@ def _confinement(ask: Ask) -> Inked:
     if state is None:
         return ink(("sandbox not told", "ask"))
     mode = state.get("mode")
+    if state.get("provider") == "unknown" or (ask.is_foreign and mode == "none"):
+        return ink(("sandbox not known", "ask"))
     if mode in (None, "none"):
         return ink(("no sandbox", "ask"))
     network = "network" if state.get("network") else "no network"

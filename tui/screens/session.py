@@ -165,7 +165,7 @@ class SessionScreen(Overlay[None]):
     def _draw_head(self) -> None:
         assert self.feed is not None
         width = max(self.size.width - 2, 1)
-        row = self.feed.row(self.interlock.store.now())
+        row = self.interlock.store.row_of(self.feed)
         self.query_one("#header", InkedLines).show(
             [fitted(head_line(row, self.feed, self.interlock.store.now()), width)]
         )

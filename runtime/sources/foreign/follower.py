@@ -102,8 +102,7 @@ class ForeignFollower(SessionFollower):
         translation = self._translation
         lines: list[bytes] = []
         for event in translation.events(limit_bytes):
-            lines += translation.encode(event)
-            lines += [line for e in self._gate.around(event) for line in translation.encode(e)]
+            lines += [line for e in self._gate.merged(event) for line in translation.encode(e)]
         lines += [line for e in self._gate.late() for line in translation.encode(e)]
         if lines:
             _write(self._spool, b"".join(lines))

@@ -50,6 +50,8 @@ class GateRecord:
         self._readers: dict[Path, TailReader] = {}
         self._calls: dict[tuple[Path, str], _GateCall] = {}
         """(journal of a gate, intent id in it) -> call that something is left to be told of."""
+        self._answered: set[str] = set()
+        """Intent ids of the transcript whose answer a gate has told."""
         self._intents: dict[str, ToolIntent] = {}
         """Intent id of the transcript -> intent, of calls that no call of the gate was found for."""
 
@@ -71,6 +73,16 @@ class GateRecord:
             yield from self._told()
         elif isinstance(event, ToolObservation):
             self._intents.pop(event.intent_id, None)
+
+    def merged(self, event: AnyEvent) -> Iterator[AnyEvent]:
+        """One of the transcript's events with what the gates tell of it behind it.
+
+        The transcript's own word on who decided is left out where a gate has told it: of an answer that came over a
+        hook it says no more than that.
+        """
+        if not isinstance(event, PermissionAnswered) or event.intent_id not in self._answered:
+            yield event
+        yield from self.around(event)
 
     def late(self) -> Iterator[AnyEvent]:
         """Events that the gate has recorded since, of calls that are known."""
@@ -107,6 +119,8 @@ class GateRecord:
                 call.intent = self._found(call)
             while call.intent is not None and call.steps:
                 step = call.steps.popleft()
+                if isinstance(step, PermissionAnswered):
+                    self._answered.add(call.intent)
                 yield step.model_copy(update={"intent_id": call.intent, "seq": -1, "prev": ""})
 
     def _found(self, call: _GateCall) -> str | None:
