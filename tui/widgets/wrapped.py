@@ -219,6 +219,10 @@ class WrappedView(ScrollView, can_focus=True):
         """One line of the screen."""
         row = y + self.scroll_offset.y
         width = self._width
+        if self._measured_for != (width, self.wraps):
+            # a first frame can be wanted before the news of the size was heard
+            self._measure(width, SLICE_SECONDS)
+            self.call_later(self._pump)
         below = self.rows_total - (self.scroll_offset.y + self._height)
         if y == self._height - 1 and y >= 2 and (below > 0 or not self.is_measured):
             return self._more(below + 1, width)
