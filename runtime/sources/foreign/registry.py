@@ -7,7 +7,6 @@ unknown, with what was looked for.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import zipfile
 from functools import cache
 from itertools import islice
@@ -51,11 +50,7 @@ class UnknownFormat(Exception):
 @cache
 def formats() -> tuple[Format, ...]:
     """All formats, each once."""
-    found = []
-    for name in _FORMATS:
-        if importlib.util.find_spec(f"interlock.runtime.sources.{name}") is not None:
-            found.append(importlib.import_module(f"interlock.runtime.sources.{name}").FORMAT)
-    return tuple(found)
+    return tuple(importlib.import_module(f"interlock.runtime.sources.{name}").FORMAT for name in _FORMATS)
 
 
 def by_kind(kind: str) -> Format:
