@@ -59,8 +59,10 @@ def _change(block: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def claims(sample: Sample) -> int:
-    """How sure it is that iFlow wrote this: 0 or 95."""
-    return 95 if any(_is_iflow(record) for record in sample.records if isinstance(record, dict)) else 0
+    """How sure it is that iFlow wrote this: 0, 93 or 95."""
+    if not any(_is_iflow(record) for record in sample.records if isinstance(record, dict)):
+        return 0
+    return 95 if sample.framing == "lines" else 93
 
 
 def _is_iflow(record: dict[str, Any]) -> bool:
@@ -72,6 +74,6 @@ def _is_iflow(record: dict[str, Any]) -> bool:
 
 
 FORMAT = Format(
-    kind=IflowAdapter.kind, agent=IflowAdapter.agent, framing=("lines",), claims=claims, adapter=IflowAdapter
+    kind=IflowAdapter.kind, agent=IflowAdapter.agent, framing=("lines", "document"), claims=claims, adapter=IflowAdapter
 )
 """Sessions of iFlow CLI."""

@@ -23,6 +23,7 @@ from interlock.runtime.sources.claude_code.vocabulary import (
     KEPT_PROGRESS,
     KEPT_SYSTEM,
     KEPT_TYPES,
+    SPAWNING,
     TITLES,
 )
 from interlock.runtime.sources.foreign import shape
@@ -55,6 +56,8 @@ class ClaudeAdapter(RecordAdapter):
         self._compacted = False
         """A compaction was told and its summary has not come yet."""
         self._queue: list[str] = []
+        self._taken = ""
+        """A queued message that was told when it left the queue."""
         self._attachments = False
         """This version writes down the queued messages that it gives to the model."""
         self._handlers: dict[str, Callable[[Record], Iterator[AnyEvent]]] = {
@@ -199,8 +202,8 @@ class ClaudeAdapter(RecordAdapter):
             yield self.say.unknown(f"attachment/{kind}")
 
     def _queued(self, value: Record, told: Record) -> Iterator[AnyEvent]:
-        words = flat(told.get("prompt"))
-        if not words:
+        words, taken, self._taken = flat(told.get("prompt")), self._taken, ""
+        if not words or words == taken:
             return
         injected = is_injected(told, side=_is_side(value)) or kind_of(words) != "person"
         if injected:
@@ -249,8 +252,10 @@ class ClaudeAdapter(RecordAdapter):
         elif operation in ("dequeue", "remove"):
             waiting = self._queue.pop(0) if self._queue else ""
             # until 2.1.11x a message that was given to the model between two calls stands here alone
-            if operation == "remove" and not self._attachments and kind_of(words or waiting) == "person":
-                yield from [self.say.user(words or waiting)] if words or waiting else ()
+            words = words or waiting
+            if operation == "remove" and words and not self._attachments and kind_of(words) == "person":
+                self._taken = words
+                yield self.say.user(words)
 
 
 def _is_side(value: Record) -> bool:
@@ -269,6 +274,11 @@ def _error(value: Record) -> str:
 
 
 FORMAT = Format(
-    kind=ClaudeAdapter.kind, agent=ClaudeAdapter.agent, framing=("lines",), claims=claims, adapter=ClaudeAdapter
+    kind=ClaudeAdapter.kind,
+    agent=ClaudeAdapter.agent,
+    framing=("lines", "document"),
+    claims=claims,
+    adapter=ClaudeAdapter,
+    spawning=SPAWNING,
 )
 """Transcripts of Claude Code."""

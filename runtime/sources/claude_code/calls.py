@@ -31,19 +31,36 @@ class Calls:
         """Call id -> whether its agent's id is known."""
         self._open_of: dict[str, list[str]] = {}
         """Record -> the calls that it asked for and that have no result."""
+        self._asked_in: dict[str, tuple[str, int]] = {}
+        """Call id -> the message that asked for it, and a hash of what it asked."""
+        self._again: dict[str, str] = {}
+        """Call id of the log -> the narrator's, where another message used it again."""
         self.interrupted = False
         """A call was interrupted, and the notice of the same interrupt has not come yet."""
 
     def asked(self, value: dict[str, Any], block: dict[str, Any], place: int, message_id: str) -> Iterator[AnyEvent]:
         """The model asks for a tool in block `place` of a record."""
         by = shape.text(value.get("uuid")) or str(self._say.origin.offset)
-        call_id = shape.name_of(block.get("id")) or f"{by}#{place}"
+        call_id = self._key(shape.name_of(block.get("id")), value, block) or f"{by}#{place}"
         tool, given = shape.name_of(block.get("name")), block.get("input")
         yield from self._say.intent(call_id, tool, given, request_id=message_id)
         call = self._say.calls.get(call_id)
         if call is not None and "by" not in call.notes:
             call.notes["by"] = by
             self._open_of.setdefault(by, []).append(call_id)
+
+    def _key(self, call_id: str, value: dict[str, Any], block: dict[str, Any]) -> str:
+        """What the narrator calls it: some providers behind a proxy count their calls anew in each response.
+
+        The same call in another message is a repeat; another call under the id of one that has ended is a new one.
+        """
+        now = shape.name_of(shape.at(value, "message", "id")), _mark(block)
+        known = self._again.get(call_id, call_id)
+        before = self._asked_in.setdefault(call_id, now) if call_id else now
+        if now[0] and now[0] != before[0] and now[1] != before[1] and known not in self._say.calls:
+            self._asked_in[call_id] = now
+            known = self._again[call_id] = f"{call_id} in {now[0]}"
+        return known
 
     def bare(self, kind: str, value: dict[str, Any], words: str) -> Iterator[AnyEvent]:
         """A call or a result that is a record of its own, without an id: the drift fixtures of version 1.9 alone."""
@@ -98,7 +115,7 @@ class Calls:
     def _call_of(self, value: dict[str, Any], block: dict[str, Any]) -> str:
         call_id = shape.name_of(block.get("tool_use_id"))
         if call_id:
-            return call_id
+            return self._again.get(call_id, call_id)
         by = shape.text(value.get("sourceToolAssistantUUID")) or shape.text(value.get("parentUuid"))
         if self._open_of.get(by):
             return self._open_of[by][0]
@@ -139,6 +156,13 @@ class Calls:
         for call_id, call in list(self._say.calls.items()):
             if call.tool in SPAWNING and call_id not in self._spawned:
                 yield from self.spawned(call_id, "")
+
+
+def _mark(block: dict[str, Any]) -> int:
+    try:
+        return hash(repr((block.get("name"), block.get("input"))))
+    except RecursionError:
+        return 0
 
 
 def _made(verdict: Verdict, words: str, structured: Any, block: dict[str, Any]) -> Result:

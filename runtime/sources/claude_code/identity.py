@@ -13,7 +13,7 @@ from typing import Any
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.foreign import shape
 from interlock.runtime.sources.foreign.base import SessionHead
-from interlock.runtime.sources.foreign.narrator import Narrator
+from interlock.runtime.sources.foreign.narrator import Narrator, version_in
 
 _TITLES_KEPT = 1000
 """Characters of a title."""
@@ -39,7 +39,7 @@ class Identity:
     def seen(self, record: dict[str, Any], *, side: bool) -> Iterator[AnyEvent]:
         """What a record of the conversation tells of its session."""
         session = shape.text(record.get("sessionId")) or shape.text(record.get("session_id"))
-        version = shape.text(record.get("version")) or shape.text(record.get("claude_code_version"))
+        version = version_in(record.get("version")) or version_in(record.get("claude_code_version"))
         if source := copied_from(record):
             yield from self._forked(source)
         if session in self.sessions and (not version or version in self.versions) and self.head.known.get("cwd"):

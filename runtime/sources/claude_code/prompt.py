@@ -6,6 +6,7 @@ versions 1.0.51 to 2.1.332.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -25,17 +26,34 @@ _INJECTED = (
     "This session is being continued from a previous conversation",
     "Stop hook feedback:", "[SYSTEM NOTIFICATION",
 )  # fmt: skip
+_BESIDE = re.compile(
+    r"\s*<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|new-diagnostics|session-start-hook"
+    r"|user-prompt-submit-hook)(?:\s[^>]{0,400})?>.*?</\1>\s*",
+    re.DOTALL,
+)
+"""What the client puts before a person's words in the same text."""
 _DEEPEST = 8
 
 
 def kind_of(words: str) -> Kind:
     """Who wrote a text block, by its words alone."""
-    start = words.lstrip()[:120]
+    start = _behind(words).lstrip()[:120]
     if start.startswith(INTERRUPT):
         return "interrupt"
     if start.startswith(_NOTIFICATION):
         return "notification"
     return "injected" if start.startswith(_INJECTED) else "person"
+
+
+def _behind(words: str) -> str:
+    """The words behind what the client put before them; all of them where nothing else is there."""
+    at = 0
+    while words.startswith("<", at) or words[at : at + 1].isspace():
+        found = _BESIDE.match(words, at)
+        if found is None:
+            break
+        at = found.end()
+    return words[at:] if words[at:].strip() else words
 
 
 def is_injected(record: dict[str, Any], *, side: bool) -> bool:

@@ -19,6 +19,7 @@ from interlock.runtime.sources.codex.lineage import Lineage, sub_agent_of
 from interlock.runtime.sources.codex.names import AGENT, ITEMS, KIND, QUIET_EVENTS, QUIET_ITEMS
 from interlock.runtime.sources.codex.said import Said
 from interlock.runtime.sources.foreign.base import RecordAdapter
+from interlock.runtime.sources.foreign.narrator import version_in
 from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.shape import at, mapping, name_of, some_text, text
 
@@ -93,12 +94,12 @@ class CodexAdapter(RecordAdapter):
         if what == "resumed":
             yield from self._voice.said.released()
             yield self.say.boundary("resumed", text(payload.get("originator")))
-            before, version = self.head.known.get("version"), text(payload.get("cli_version"))
+            before, version = self.head.known.get("version"), version_in(payload.get("cli_version"))
             if before and version and version != before:
                 yield self.say.boundary("version_changed", f"{before} to {version}")
         yield from self.head.said(
             session=self._lineage.session,
-            version=some_text(payload.get("cli_version")),
+            version=version_in(payload.get("cli_version")),
             cwd=some_text(payload.get("cwd")),
             branch=some_text(at(payload, "git", "branch")),
             parent=self._lineage.parent if what == "first" else None,

@@ -40,4 +40,11 @@ def _is_bare(record: dict[str, Any]) -> bool:
     return "record_type" in record or record.get("type") in ITEMS
 
 
-FORMAT = Format(kind=KIND, agent=AGENT, framing=("lines", "document"), claims=_claims, adapter=CodexAdapter)
+FORMAT = Format(
+    kind=KIND,
+    agent=AGENT,
+    framing=("lines", "document"),
+    claims=_claims,
+    adapter=CodexAdapter,
+    spawning=frozenset({"spawn_agent"}),
+)

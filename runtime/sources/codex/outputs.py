@@ -29,7 +29,8 @@ _CUT = re.compile(
 )
 _HOOK = re.compile(r"^(?:Command|Tool call) blocked by \S+ hook\b")
 _BY_PERSON = re.compile(
-    r"^(?:exec command |patch |command )?rejected by user\b|^user (?:rejected|declined|cancell?ed|denied) "
+    r"^(?:exec command |patch |command )?rejected by user\b"
+    r"|^(?:err: |error: |[\w`.-]{1,40} call error: |Mcp error: ){0,3}\"?user (?:rejected|declined|cancell?ed|denied) "
     r"|^[\w .`-]{0,40}(?:failed|error)\b.{0,4000}?[Rr]ejected(?:\(\\?\"| ?: ?)?rejected by user",
     re.DOTALL | re.IGNORECASE,
 )
@@ -41,7 +42,7 @@ _BY_POLICY = re.compile(
 _ABORTED = re.compile(r"^(?:Wall time: [\d.]+ seconds\n)?aborted(?: by user(?: after [\d.]+s)?)?\s*$")
 _FAULT = re.compile(
     r"^(?:[\w`.-]+ (?:[\w`.-]+ ){0,2}failed\b|failed (?:to|in) |unsupported (?:custom tool )?call|unknown (?:tool|process)"
-    r"|(?:[\w`.-]+ )?error[: ]|execution error|invalid |missing field|Script error|unable to |err: )",
+    r"|(?:[\w`.-]+ )?error[: ]|tool call error: |execution error|invalid |missing field|Script error|unable to |err: )",
     re.IGNORECASE,
 )
 _TIMED_OUT = re.compile(r"^command timed out after \d+ milliseconds", re.MULTILINE)
@@ -201,6 +202,8 @@ def ended(found: Told, details: dict[str, Any]) -> tuple[Outcome, str | None]:
         if code == 124 and _TIMED_OUT.search(found.body[:2000] + found.body[-2000:]):
             return "timeout", None
         return "failed", "exit_nonzero"
+    if code is None and not found.headed and _TIMED_OUT.match(found.text[:200]):
+        return "timeout", None
     if found.success is False or text(details.get("status")) == "failed" or details.get("failed") is True:
         return "failed", None
     if any(found.inner):

@@ -71,7 +71,8 @@ class Said:
         parts = [text_of(part) for part in items(payload.get("content"))] or [text_of(payload.get("content"))]
         words, message_id = "\n".join(part for part in parts if part), name_of(payload.get("id"))
         self._known("item", message_id)
-        spoken = [part for part in items(payload.get("content")) if not _is_image(part)] or [payload.get("content")]
+        content = payload.get("content")
+        spoken = [part for part in content if not _is_image(part)] if isinstance(content, list) else [content]
         said = [said for said in map(text_of, spoken) if said.strip() and not _CONTEXT.match(said)]
         key = plain("".join(said))
         if not said and not any(map(_is_image, items(payload.get("content")))):
@@ -105,12 +106,15 @@ class Said:
         known = self._known("item", message_id)
         parts = [text_of(part) for part in items(payload.get("content")) if not _is_image(part)]
         parts = [part for part in parts if part] or [text_of(payload.get("content"))]
-        for plan in (plan for part in parts for plan in plans_in(part)):
-            self._replies.fresh("item", f"plan\0{plan}")
+        plans = [self._replies.fresh("item", f"plan\0{plan}") for part in parts for plan in plans_in(part)]
         if not any(part.strip() for part in parts):
             return
         keys = [plain(part) for part in parts]
-        new = [self._replies.fresh("item", key) for key in keys]
+        if plans and not any(keys):
+            # nothing but a plan, which a completed item may have told
+            new = plans
+        else:
+            new = [self._replies.fresh("item", key) for key in keys]
         if len(parts) > 1 and any(new) and not self._replies.fresh("item", plain("\n".join(parts))):
             return
         if any(new) and not known:

@@ -75,3 +75,5 @@ class Format:
     adapter: Callable[[], Adapter]
     rows: Callable[[Path, str | None], RowReader] | None = None
     """Of a database: its reader, for one session of it (None: the newest)."""
+    spawning: frozenset[str] = frozenset()
+    """Tools that start an agent of its own, by the names that calls have."""

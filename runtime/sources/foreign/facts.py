@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from interlock.runtime.events.foreign import AgentSpawned, SessionBoundary
+from interlock.runtime.events.foreign import AgentSpawned, Reasoning, SessionBoundary
 from interlock.runtime.events.message import AssistantMessage, ModelResponse, Usage, UserMessage
 from interlock.runtime.events.session import SessionStarted
 from interlock.runtime.events.tool import ToolIntent, ToolObservation
@@ -45,9 +45,7 @@ class SessionFacts:
     injected: int = 0
     """Messages in the user's place that no person wrote."""
     assistant_messages: int = 0
-    """Responses of the model with at least one text or call; parts of one message count once."""
-    sub_agents: int = 0
-    """Calls that started an agent of its own."""
+    """Responses of the model with at least one text, call or thought; parts of one message count once."""
     inherited: int = 0
     """Messages that were copied from an earlier session."""
     first: str = ""
@@ -58,8 +56,19 @@ class SessionFacts:
     cost_usd: float | None = None
     """Where the log records it."""
     boundaries: Counter[str] = field(default_factory=Counter)
+    spawning: frozenset[str] = frozenset()
+    """Tools whose every call counts as one for a sub-agent, whatever came of it."""
     _messages: set[str] = field(default_factory=set)
-    _spawning: set[str] = field(default_factory=set)
+    _asked: set[str] = field(default_factory=set)
+    """Intents of those tools."""
+    _children: dict[str, set[str]] = field(default_factory=dict)
+    """Intent -> ids of the agents that it started, as far as they are told."""
+
+    @property
+    def sub_agents(self) -> int:
+        """Calls for an agent of its own; one call of a script that started several counts for each of them."""
+        others = (children for intent, children in self._children.items() if intent not in self._asked)
+        return len(self._asked) + sum(max(1, len(children)) for children in others)
 
     def add(self, event: AnyEvent) -> None:
         """Take one event."""
@@ -76,15 +85,18 @@ class SessionFacts:
             case ToolIntent():
                 # a result without its call says that there was one, and not of which tool
                 self.calls[event.tool] += event.reason != UNRECORDED
+                if event.tool in self.spawning:
+                    self._asked.add(event.intent_id)
                 if event.request_id:
                     self._assistant(event.request_id, False)
+            case Reasoning() if event.request_id:
+                self._assistant(event.request_id, False)
             case ToolObservation():
                 self._observation(event)
             case ModelResponse() if not event.inherited:
                 self._response(event)
-            case AgentSpawned() if event.intent_id not in self._spawning:
-                self._spawning.add(event.intent_id)
-                self.sub_agents += 1
+            case AgentSpawned():
+                self._children.setdefault(event.intent_id, set()).update([event.child] if event.child else ())
             case SessionBoundary():
                 self.boundaries[event.kind] += 1
                 self.interrupted += event.kind == "interrupted"

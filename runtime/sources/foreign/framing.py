@@ -18,6 +18,7 @@ from interlock.runtime.sources.foreign.record import DamagedRecord, ForeignRecor
 _HEAD = 200
 _SPACE = re.compile(r"\s*")
 _START = re.compile(r'\{\s*"')
+_NO_TEXT = re.compile("[\udc80-\udcff]")
 _DECODER = json.JSONDecoder()
 _TRIES = 200
 """Places on one torn line at which a whole record is looked for."""
@@ -38,11 +39,8 @@ def frame_line(line: Line) -> Iterator[Framed]:
 
 def _glued(line: Line, reason: str) -> Iterator[Framed]:
     """Whole records behind one another, and behind a torn one, on a line that is not one JSON value."""
-    try:
-        text = line.raw.decode()
-    except UnicodeDecodeError:
-        yield DamagedRecord(line.offset, line.size, reason, _head(line.raw))
-        return
+    # a record can be torn within a character; what is no UTF-8 is kept apart in the text, one half surrogate a byte
+    text = line.raw.decode("utf-8", "surrogateescape")
     at, torn_from, tries = 0, None, 0
     while at < len(text):
         found = _object_at(text, at) if text[at] == "{" else None
@@ -53,6 +51,10 @@ def _glued(line: Line, reason: str) -> Iterator[Framed]:
             at = place.start() if place else len(text)
             continue
         value, end = found
+        if _NO_TEXT.search(text, at, end):
+            torn_from = at if torn_from is None else torn_from
+            at = end
+            continue
         if torn_from is not None and not (_looks_whole(value) and _ends_there(text, end)):
             # an object inside the torn record is a part of it, not a record
             at = end
@@ -93,11 +95,12 @@ def _object_at(text: str, at: int) -> tuple[dict[str, object], int] | None:
 
 def _damage(line: Line, text: str, start: int, end: int, reason: str) -> DamagedRecord:
     size = _bytes(text, start, end)
-    return DamagedRecord(line.offset + _bytes(text, 0, start), size, reason, text[start : start + _HEAD])
+    head = _NO_TEXT.sub("\ufffd", text[start : min(end, start + _HEAD)])
+    return DamagedRecord(line.offset + _bytes(text, 0, start), size, reason, head)
 
 
 def _bytes(text: str, start: int, end: int) -> int:
-    return len(text[start:end].encode("utf-8", "surrogatepass"))
+    return len(text[start:end].encode("utf-8", "surrogateescape"))
 
 
 def frame_document(data: bytes) -> Iterator[Framed]:

@@ -142,8 +142,7 @@ class Narrator:
     ) -> SessionStarted:
         """The session begins."""
         return SessionStarted(
-            # a log that was cleaned for publication has words in this place
-            agent=Agent(name=agent, version=version if any(map(str.isdigit, version)) else "", kind=kind),
+            agent=Agent(name=agent, version=version_in(version), kind=kind),
             cwd=cwd,
             workspace=(cwd,) if cwd else (),
             host="",
@@ -356,6 +355,11 @@ class Narrator:
         return ForeignUnknown(record=name[:200], reason=reason, **self._envelope)
 
 
+def version_in(value: object) -> str:
+    """The version of an agent; empty for what is none: a log that was cleaned for publication has words there."""
+    return value if isinstance(value, str) and any(map(str.isdigit, value)) else ""
+
+
 def kept(text: str) -> tuple[str, int]:
     """(the text as an event carries it, bytes that it leaves out)."""
     if len(text) <= KEPT:
@@ -392,7 +396,7 @@ def stamp(value: object) -> str:
         moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
         return ""
-    return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def text_of(value: Any, depth: int = 40) -> str:

@@ -32,7 +32,7 @@ def all_events(translation: Translation) -> Iterator[AnyEvent]:
 def facts_of(path: Path, *, part: str | None = None) -> dict[str, Any]:
     """The facts of one log, as `interlock show FILE --facts --json` prints them. Raises UnknownFormat, OSError."""
     translation = open_log(path, part=part)
-    facts = SessionFacts()
+    facts = SessionFacts(spawning=translation.format.spawning)
     try:
         for event in all_events(translation):
             facts.add(event)
@@ -47,6 +47,7 @@ def facts_of(path: Path, *, part: str | None = None) -> dict[str, Any]:
         "keptRecords": tally.kept,
         "unknownRecords": tally.unknown,
         "damagedLines": tally.damaged,
+        "gluedLines": tally.glued_lines,
         "gluedRecovered": tally.glued,
         "longestLine": tally.longest,
         "bytes": path.stat().st_size,

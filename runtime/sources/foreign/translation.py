@@ -16,8 +16,8 @@ from interlock.runtime.events.base import Origin
 from interlock.runtime.events.foreign import ForeignDamaged
 from interlock.runtime.events.message import ModelResponse
 from interlock.runtime.events.union import AnyEvent
-from interlock.runtime.journal.codec import encode
-from interlock.runtime.journal.tail import TailReader, last_lines
+from interlock.runtime.journal.codec import LINE_LIMIT, encode
+from interlock.runtime.journal.tail import Cursor, Line, TailReader, last_lines
 from interlock.runtime.sources.foreign.adapter import Adapter, Format, Framing
 from interlock.runtime.sources.foreign.framing import frame_document, frame_line
 from interlock.runtime.sources.foreign.prices import Prices
@@ -40,8 +40,10 @@ class RecordTally:
     damaged: int = 0
     glued: int = 0
     """Records that were recovered from a line with more than one on it."""
+    glued_lines: int = 0
+    """Lines with more than one record, or with a whole one behind a torn one."""
     longest: int = 0
-    """Bytes of the longest record."""
+    """Bytes of the longest line, its end not counted; of an archive or a database, of the longest record."""
     notes: list[str] = field(default_factory=list)
     """`truncated`, `replaced`, `missing`, `bom`."""
 
@@ -78,6 +80,8 @@ class Translation:
         self._adapter: Adapter = log_format.adapter()
         self._reader = TailReader(path) if framing == "lines" else None
         self._rows = log_format.rows(path, part) if framing == "rows" and log_format.rows else None
+        self._cursor = Cursor()
+        """Behind the last whole line."""
         self._seen: tuple[int, int, int] | None = None
         self._generation = 0
 
@@ -123,19 +127,35 @@ class Translation:
     def _lines(self, reader: TailReader, limit_bytes: int) -> Iterator[Framed]:
         batch = reader.read(limit_bytes=limit_bytes)
         self.tally.notes += batch.notes
-        self.pending_bytes, self.more = batch.pending_bytes, batch.more
+        self.pending_bytes, self.more, self._cursor = batch.pending_bytes, batch.more, batch.cursor
         for line in batch.lines:
             if line.generation != self._generation:
                 self._generation = line.generation
                 self.restart()
             self.read_bytes = line.offset + line.size
-            yield from frame_line(line)
+            yield from self._line(line)
+
+    def _line(self, line: Line) -> Iterator[Framed]:
+        size = len(line.raw) if line.sha256 is None else line.size
+        self.tally.longest = max(self.tally.longest, size)
+        several = False
+        for framed in frame_line(line):
+            several = several or (isinstance(framed, ForeignRecord) and framed.glued)
+            yield framed
+        self.tally.glued_lines += several
 
     def _unfinished(self) -> Iterator[Framed]:
-        from interlock.runtime.journal.tail import Line, read_line_at
-
-        raw = read_line_at(self.path, self.path.stat().st_size - self.pending_bytes)
-        yield from frame_line(Line(self.path.stat().st_size - self.pending_bytes, raw, len(raw)))
+        # from the file that was read, which may have been moved or have grown since
+        start, reader = self._cursor.offset, self._reader
+        raw = reader.line_at(start, self._cursor.generation) if reader is not None else None
+        if raw is None:
+            yield DamagedRecord(start, self.pending_bytes, "an unfinished line, whose file is not there any more", "")
+        elif len(raw) > LINE_LIMIT:
+            reason = f"an unfinished line of {self.pending_bytes:,} bytes is over the limit of {LINE_LIMIT:,}"
+            self.tally.longest = max(self.tally.longest, self.pending_bytes)
+            yield DamagedRecord(start, self.pending_bytes, reason, raw[:200].decode("utf-8", "replace"))
+        elif raw.strip():
+            yield from self._line(Line(start, raw, len(raw)))
 
     def _whole(self) -> Iterator[Framed]:
         seen = self.path.stat()
@@ -149,7 +169,9 @@ class Translation:
         elif self.framing == "archive":
             yield from self._members()
         else:
-            yield from frame_document(self.path.read_bytes())
+            data = self.path.read_bytes()
+            self.tally.longest = max(self.tally.longest, max(map(len, data.split(b"\n"))))
+            yield from frame_document(data)
 
     def _members(self) -> Iterator[Framed]:
         """The members of an archive that are JSON, in its order, each with its name beside its value."""
@@ -179,7 +201,8 @@ class Translation:
         self._adapter = self.format.adapter()
 
     def _take(self, framed: Framed) -> Iterator[AnyEvent]:
-        self.tally.longest = max(self.tally.longest, framed.size)
+        if self._reader is None and self.framing != "document":
+            self.tally.longest = max(self.tally.longest, framed.size)
         if isinstance(framed, DamagedRecord):
             self.tally.damaged += 1
             origin = Origin(offset=framed.offset, size=framed.size)

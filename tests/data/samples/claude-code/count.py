@@ -19,7 +19,7 @@ INTERRUPTED = ("Permission prompt was aborted", "[Request interrupted")
 
 
 def values(path: Path) -> tuple[list[dict], int, int, int]:
-    """(records, damaged lines, records from lines with more than one, longest record in bytes)."""
+    """(records, damaged lines, records from lines with more than one, longest line in bytes)."""
     found, damaged, glued, longest = [], 0, 0, 0
     for raw in path.read_bytes().split(b"\n"):
         raw = raw.removesuffix(b"\r")
@@ -34,9 +34,8 @@ def values(path: Path) -> tuple[list[dict], int, int, int]:
                 at = end + len(text[end:]) - len(text[end:].lstrip())
         except json.JSONDecodeError:
             damaged += 1
-            longest = max(longest, len(text[at:].encode()))
         glued += len(parts) if len(parts) > 1 else 0
-        longest = max([longest, *(size for _, size in parts)])
+        longest = max(longest, len(raw))
         found += [value for value, _ in parts]
     return found, damaged, glued, longest
 
@@ -99,7 +98,7 @@ def count(path: Path) -> dict:
                     if key not in calls:
                         messages.add(name)
                     calls.setdefault(key, block["name"])
-                elif block.get("type") == "text" and block["text"]:
+                elif block.get("type") == "thinking" or (block.get("type") == "text" and block["text"]):
                     messages.add(name)
             if message.get("usage"):
                 before = usage.setdefault(name, {"model": message.get("model")})
@@ -143,7 +142,7 @@ def count(path: Path) -> dict:
         if isinstance(s := r.get("timestamp"), str) and s[:2] == "20" and s.endswith("Z")
     )
     return {
-        "versions": list(dict.fromkeys(r["version"] for r in records if r.get("version"))),
+        "versions": list(dict.fromkeys(r["version"] for r in records if any(c.isdigit() for c in r.get("version") or ""))),
         "sessions": list(dict.fromkeys(r["sessionId"] for r in records if r.get("sessionId") and "message" in r)),
         "toolCalls": dict(sorted(Counter(calls.values()).items())),
         "toolResults": len(results),

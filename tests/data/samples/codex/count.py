@@ -54,7 +54,7 @@ def count(path: str) -> dict[str, Any]:
         inner = payload.get("type")
         if re.match(r"\d{4}-", row["timestamp"]):
             times.append(row["timestamp"])
-        if kind == "session_meta" and payload["cli_version"] not in versions:
+        if kind == "session_meta" and payload["cli_version"] not in versions and payload["cli_version"][0] != "[":
             versions.append(payload["cli_version"])
         elif kind == "turn_context":
             model = payload["model"]
