@@ -18,7 +18,7 @@ from interlock.runtime.asks.pending import Pending
 from interlock.runtime.asks.protocol import SessionInfo
 from interlock.runtime.asks.server import AskServer
 from interlock.runtime.events.permission import ToolPermission
-from interlock.runtime.events.session import Agent, SandboxState, SessionEnded, SessionStarted
+from interlock.runtime.events.session import Agent, Foreign, SandboxState, SessionEnded, SessionStarted
 from interlock.runtime.events.tool import ToolIntent
 from interlock.runtime.journal.writer import JournalWriter
 from interlock.tui.app import InterlockApp
@@ -44,6 +44,9 @@ class Host:
     agent: str = "demo"
     title: str = "mend the shop"
     cwd: str = "/home/dev/app"
+    kind: str = "runtime"
+    foreign: str = ""
+    """Of a gate: the agent's own id of the session that it answers for."""
     counter: int = 0
     asks: list[Pending] = field(default_factory=list)
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -52,7 +55,8 @@ class Host:
         self.journal = JournalWriter.create(self.session, self.clock)
         self.journal.append(
             SessionStarted(
-                agent=Agent(name=self.agent, version="1"),
+                agent=Agent(name=self.agent, version="1", kind=self.kind),
+                foreign=Foreign(session=self.foreign) if self.foreign else None,
                 cwd=self.cwd,
                 workspace=(self.cwd,),
                 host="box",
