@@ -53,8 +53,8 @@ async def permit(setting: Setting, call: Call, *, supersedes: str | None = None,
 
 def decide_now(setting: Setting, call: Call) -> Decision:
     """What the policy says of the call at this moment, the rules and grants of this session included."""
-    grants = setting.grants
-    policy = grants.over(setting.policy)
+    policy, grants = setting.policy, setting.grants
+    grants.notice_removed(policy, setting.journal)
     return decide(policy_call(setting, call), policy, setting.world, grants.standing(), setting.journal.now())
 
 
@@ -79,8 +79,7 @@ def _offers(setting: Setting, asked: PolicyCall, decision: Decision) -> tuple[Of
     # a call that only has to be asked about again may be one that a rule allows: then nothing is left to offer
     if decision.effect != "ask":
         return ()
-    policy = setting.grants.over(setting.policy)
-    return offers_of(decision, asked, policy, setting.world, setting.grants.standing(), setting.journal.now())
+    return offers_of(decision, asked, setting.policy, setting.world, setting.grants.standing(), setting.journal.now())
 
 
 def shown_input(call: Call) -> dict[str, Any]:

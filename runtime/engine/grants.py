@@ -8,7 +8,7 @@ taken back on record and whoever answered is told.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from interlock.runtime.asks.protocol import GrantRevokedReply, GrantView
@@ -27,21 +27,18 @@ from interlock.runtime.tools.kept_rule import KeptRuleError, drop_rule, keep_rul
 TEN_MINUTES = timedelta(minutes=10)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """The rule of a grant, as a layer."""
-
-    layer: Layer
-    file: str
-
-
 class Grants:
     """What was granted in this session. `add` is to hear every event of the journal."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, rules_are_read: bool = False) -> None:
+        """`rules_are_read`: whether the session reads the user's policy file anew, so that a rule counts by standing there."""
         self.fold = GrantFold()
-        self._kept: dict[str, _Kept] = {}
-        self._joined: tuple[Policy, tuple[str, ...], Policy] | None = None
+        self._rules_are_read = rules_are_read
+        self._kept: dict[str, Layer] = {}
+        """The rule of each grant by rule."""
+        self._ended: frozenset[str] = frozenset()
+        """Ids of rules that were revoked here and could not be taken out of the file."""
+        self._joined: tuple[int, tuple[str, ...], frozenset[str], Policy, Policy] | None = None
 
     def add(self, event: AnyEvent) -> None:
         """Take an event that was recorded."""
@@ -52,14 +49,28 @@ class Grants:
         return [found for grant in self.fold.made.values() if (found := _grant(grant)) is not None]
 
     def over(self, policy: Policy) -> Policy:
-        """The policy with the rules that were allowed in this session."""
+        """The policy with the rules that were allowed in this session, and without those that ended here alone."""
         held = tuple(grant_id for grant_id in self._kept if grant_id in self.fold.made)
-        if not held:
+        ended = self._ended - {grant.rule_id for grant in self.fold.made.values()}
+        if not held and not ended:
             return policy
-        if self._joined is None or self._joined[0] is not policy or self._joined[1] != held:
-            layers = [self._kept[grant_id].layer for grant_id in held]
-            self._joined = (policy, held, with_layer(policy, *layers))
-        return self._joined[2]
+        if self._joined is None or self._joined[:3] != (id(policy), held, ended):
+            layers = [self._kept[grant_id] for grant_id in held]
+            # the policy itself is held too, so that its id is no other's
+            self._joined = (id(policy), held, ended, policy, with_layer(_without(policy, ended), *layers))
+        return self._joined[-1]
+
+    def notice_removed(self, policy: Policy, journal: JournalWriter) -> None:
+        """Record as taken back what stands no longer in the policy file that it was put into. Raises JournalWriteError."""
+        mine = [grant for grant in self.fold.made.values() if grant.rule_id] if self._rules_are_read else []
+        layers = [layer for layer in policy.layers if layer.name == "user"] if mine else []
+        if any(layer.problems for layer in layers):
+            return  # what the file holds is not known
+        there = {rule.id for layer in layers for rule in layer.rules}
+        for grant in mine:
+            if grant.rule_id not in there:
+                why = f"its rule {grant.rule_id} was taken out of the policy file"
+                self._record_revoked(journal, grant.id, Approver(kind="runtime"), why)
 
     def was_revoked(self, grant_id: str | None) -> bool:
         """Whether it was made and taken back."""
@@ -104,7 +115,8 @@ class Grants:
             return Made(fault=why)
         layer = layer_of(text, file)
         assert layer is not None
-        self._kept[grant_id] = _Kept(layer, file)
+        if not self._rules_are_read:
+            self._kept[grant_id] = layer
         return Made(grant_id)
 
     def revoke(self, journal: JournalWriter, grant_id: str, by: Approver) -> GrantRevokedReply:
@@ -122,6 +134,7 @@ class Grants:
             try:
                 removed = drop_rule(grant.rule_id)
             except KeptRuleError as error:
+                self._ended |= {grant.rule_id}
                 removed, problem = False, f"it ends here, but its rule {grant.rule_id} still stands: {error}"
         return GrantRevokedReply(
             grant_id=grant_id,
@@ -172,6 +185,17 @@ def _grant(grant: StandingGrant) -> Grant | None:
     matches = grant.matches
     expires = _moment(grant.expires_at) if grant.expires_at else None
     return Grant(grant.id, grant.tool, matches["field"], matches["value"], matches["cwd"], expires)
+
+
+def _without(policy: Policy, rule_ids: frozenset[str]) -> Policy:
+    """The policy without these rules of the user's."""
+    layers = tuple(
+        replace(layer, rules=tuple(rule for rule in layer.rules if rule.id not in rule_ids))
+        if layer.name == "user"
+        else layer
+        for layer in policy.layers
+    )
+    return replace(policy, layers=layers) if rule_ids else policy
 
 
 class SessionGrants:

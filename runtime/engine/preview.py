@@ -73,9 +73,7 @@ async def preview_of(setting: Setting, call: Call, trial: Trial, *, but: str) ->
 
     The reply's `ask_id` and `suggestion` are the caller's to fill in.
     """
-    judge = _Judge(
-        setting.grants.over(setting.policy), setting.world, tuple(setting.grants.standing()), setting.journal.now()
-    )
+    judge = _Judge(setting.policy, setting.world, tuple(setting.grants.standing()), setting.journal.now())
     async with setting.previewing:
         return await asyncio.to_thread(_preview, judge, call, trial, but)
 

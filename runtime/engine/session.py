@@ -20,7 +20,7 @@ from typing import Literal
 from interlock.runtime.asks.broker import Broker, Record
 from interlock.runtime.asks.protocol import SessionInfo
 from interlock.runtime.asks.server import AskServer
-from interlock.runtime.engine.grants import SessionGrants
+from interlock.runtime.engine.grants import Grants, SessionGrants
 from interlock.runtime.engine.manifest import FILE_NAME, Manifest, load_manifest
 from interlock.runtime.engine.pipeline import Pipeline
 from interlock.runtime.engine.sandbox.state import Sandbox, no_sandbox
@@ -38,7 +38,7 @@ from interlock.runtime.tools.baseline import ReadLedger
 from interlock.runtime.tools.builtin.all import BUILTIN_TOOLS
 from interlock.runtime.tools.definition import ToolContext, ToolDefinition, Visibility
 from interlock.runtime.tools.environment import secrets_of
-from interlock.runtime.tools.policy_files import load_policy
+from interlock.runtime.tools.live_policy import LivePolicy
 from interlock.runtime.tools.registry import Registry
 from interlock.runtime.tools.workspace import Workspace
 from interlock.runtime.tools.world import PosixWorld
@@ -78,7 +78,8 @@ class RuntimeSession:
         environment: Mapping[str, str] | None = None,
         server: bool = True,
     ) -> AsyncIterator[RuntimeSession]:
-        """A new session; it is ended when the block is left, if it has not ended before.
+        """A new session; it is ended when the block is left, if it has not ended before. `policy`: hold to these rules,
+        whatever the files say; without it the files of all layers count, as they are at each decision.
 
         Raises JournalWriteError, PlaceError or ManifestError when it cannot begin; then nothing has begun.
         """
@@ -97,7 +98,7 @@ class RuntimeSession:
             registry=registry,
             context=_context(place, journal, host),
             broker=broker,
-            policy=policy or load_policy(place.roots),
+            policy_now=LivePolicy(place.roots) if policy is None else lambda: policy,
             world=PosixWorld(),
             manifest=manifest,
             sandbox=sandbox or no_sandbox(),
@@ -106,6 +107,7 @@ class RuntimeSession:
             protected=protected,
             visibility=visibility or Visibility(),
             secrets=secrets_of(host),
+            grants=Grants(rules_are_read=policy is None),
         )
         listening = _server(setting, title) if server else None
         session = cls(setting, listening)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from interlock.runtime.asks.broker import Broker
@@ -28,7 +28,8 @@ class Setting:
     registry: Registry
     context: ToolContext
     broker: Broker
-    policy: Policy
+    policy_now: Callable[[], Policy]
+    """Gives the rules that hold at this moment, without those that were allowed in this session alone."""
     world: World
     manifest: Manifest
     sandbox: Sandbox
@@ -46,6 +47,11 @@ class Setting:
     grants: Grants = field(default_factory=Grants)
     previewing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while past calls are looked through: one look at a time."""
+
+    @property
+    def policy(self) -> Policy:
+        """The rules that hold at this moment, those that were allowed in this session included."""
+        return self.grants.over(self.policy_now())
 
     def masked(self, text: str) -> str:
         """The text without our secrets."""

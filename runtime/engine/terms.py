@@ -74,7 +74,5 @@ class AskTerms:
         setting = self.setting
         if not offer.rule:
             raise RuleRefused("this suggestion is no rule: no policy file could say it")
-        policy = setting.grants.over(setting.policy)
-        now = setting.journal.now()
-        grants = setting.grants.standing()
-        return read_edited(text, offer, self.offers, self.call, policy, setting.world, grants, now)
+        now, grants = setting.journal.now(), setting.grants.standing()
+        return read_edited(text, offer, self.offers, self.call, setting.policy, setting.world, grants, now)

@@ -37,6 +37,11 @@ def user_file() -> Path:
     return config_home() / "policy.toml"
 
 
+def trust_file() -> Path:
+    """What keeps which project files the user trusts."""
+    return config_home() / _TRUSTED
+
+
 def project_files(roots: Sequence[str | os.PathLike[str]]) -> list[Path]:
     """The policy files that lie in the workspace."""
     places = [Path(os.path.realpath(root)) / name for root in roots for name in PROJECT_FILES]
@@ -82,7 +87,7 @@ def trust(path: Path, digest: str) -> None:
     """Trust the path with this content from now on. Raises TrustError."""
     kept = _trusted()
     kept[os.path.realpath(path)] = digest
-    place = config_home() / _TRUSTED
+    place = trust_file()
     new = place.with_name(f"{_TRUSTED}.{os.getpid()}")
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -98,7 +103,7 @@ def trust(path: Path, digest: str) -> None:
 
 
 def _trusted() -> dict[str, str]:
-    place = config_home() / _TRUSTED
+    place = trust_file()
     try:
         kept = json.loads(place.read_text(encoding="utf-8"))["files"]
     except FileNotFoundError:
