@@ -57,8 +57,9 @@ class AppServer:
         number = self._count
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            await self._send({"id": number, "method": method, "params": params})
-            message = await asyncio.wait_for(answer, PATIENCE_S)
+            async with asyncio.timeout(PATIENCE_S):
+                await self._send({"id": number, "method": method, "params": params})
+                message = await answer
         except TimeoutError:
             raise ServerGone(f"codex app-server did not answer {method} within {PATIENCE_S:.0f} s") from None
         finally:

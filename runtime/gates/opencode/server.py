@@ -17,6 +17,10 @@ from urllib.parse import quote
 
 _log = logging.getLogger(__name__)
 PATIENCE_S = 30.0
+HEAD_S = 5.0
+"""A request that opencode took in while it was starting is sometimes never answered."""
+SILENCE_S = 60.0
+"""A stream without a word for so long is taken up anew; opencode sends a sign of life more often."""
 MOST_BYTES = 64 << 20
 _LINE = 1 << 20
 
@@ -49,15 +53,24 @@ class OpencodeServer:
         """
         reader, writer = await self._open("GET", "/global/event", None, "text/event-stream")
         try:
-            status, headers = await _head(reader)
+            async with asyncio.timeout(HEAD_S):
+                status, headers = await _head(reader)
             if status != 200:
                 raise ServerFault(f"opencode answered the request for events with {status}")
-            async for line in _lines(_body(reader, headers)):
+            lines = _lines(_body(reader, headers))
+            while True:
+                # not wait_for: it can lose the cancelling of who waits
+                async with asyncio.timeout(SILENCE_S):
+                    line = await anext(lines, None)
+                if line is None:
+                    return
                 if line.startswith(b"data:"):
                     with suppress(ValueError, RecursionError):
                         event = json.loads(line[5:])
                         if isinstance(event, dict):
                             yield event
+        except TimeoutError:
+            raise ServerFault("opencode's stream of events says nothing") from None
         finally:
             writer.close()
 
