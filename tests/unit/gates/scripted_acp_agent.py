@@ -8,7 +8,8 @@ import json
 import subprocess
 import sys
 
-steps, heard = json.loads(sys.argv[1]), open(sys.argv[2], "a", encoding="utf-8")
+steps = json.loads(sys.argv[1])
+heard = open(sys.argv[2], "a", encoding="utf-8")  # noqa: SIM115 - for as long as it lives
 for step in steps:
     match step:
         case {"say": text}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def test_an_answer_of_the_editor_that_comes_too_late_is_swallowed_once() -> None
     assert request is not None
     relay.show(request)
     assert relay.settle(request)
-    line, told = relay.answer(request, {"outcome": {}})
+    _, told = relay.answer(request, {"outcome": {}})
     assert json.loads(told or b"")["params"] == {"requestId": 5}
     assert relay.from_editor(reply(5)).forward is None
     # the next response with this number is to something else
@@ -209,7 +210,7 @@ def test_what_cannot_be_read_goes_on_as_it_is(line: bytes) -> None:
 def test_any_chunking_hands_the_same_bytes_on(data: bytes, cuts: list[int], limit: int) -> None:
     lines = Lines(limit)
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    pieces = [piece for a, b in zip(edges, edges[1:], strict=False) for piece in lines.feed(data[a:b])]
+    pieces = [piece for a, b in pairwise(edges) for piece in lines.feed(data[a:b])]
     pieces += lines.rest()
     assert b"".join(piece.data for piece in pieces) == data
     whole = Lines(1 << 20)
