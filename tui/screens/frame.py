@@ -13,51 +13,20 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import Screen
 
-from interlock.tui.commands import (
-    REGISTRY,
-    Back,
-    ChangeTheme,
-    NextPane,
-    NextWaiting,
-    OpenPalette,
-    PreviousPane,
-    PreviousWaiting,
-    Quit,
-    ShowHelp,
-    ShowHistory,
-    ShowInbox,
-    ShowRules,
-    ShowSessions,
-    bind,
-)
+from interlock.tui.commands import REGISTRY, bind
 from interlock.tui.model.header import counts_of, header_line
 from interlock.tui.model.inked import fitted, ink
+from interlock.tui.screens.ways import EVERYWHERE, Ways
 from interlock.tui.widgets.inked_lines import InkedLines
 from interlock.tui.widgets.key_footer import KeyFooter
 from interlock.tui.widgets.message_box import MessageBox
 
 if TYPE_CHECKING:
-    from interlock.tui.app import InterlockApp
     from interlock.tui.model.undo import Note
     from interlock.tui.store import Store
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 15
 """Below this the screen says what it needs and shows plain lines."""
-GLOBAL = (
-    ShowInbox,
-    ShowSessions,
-    ShowHistory,
-    ShowRules,
-    NextWaiting,
-    PreviousWaiting,
-    OpenPalette,
-    ShowHelp,
-    ChangeTheme,
-    NextPane,
-    PreviousPane,
-    Back,
-    Quit,
-)
 
 
 class FrameFooter(KeyFooter):
@@ -69,13 +38,11 @@ class FrameFooter(KeyFooter):
         return [row for row in super().shown() if row[3] not in labels]
 
 
-class FrameScreen(Screen[None]):
+class FrameScreen(Ways, Screen[None]):
     """A view. Subclasses give `view`, `places`, `compose_content` and `refresh_rows`."""
 
     view: ClassVar[str] = ""
-    places: ClassVar[tuple[str, ...]] = ("list",)
-    """Places of the commands that this view shows in its help."""
-    BINDINGS: ClassVar[list[BindingType]] = bind(*GLOBAL)  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = bind(*EVERYWHERE)  # type: ignore[assignment]
     DEFAULT_CSS = """
     FrameScreen { layout: vertical; background: $background; }
     FrameScreen > #header { height: 1; padding: 0 1; }
@@ -101,11 +68,6 @@ class FrameScreen(Screen[None]):
     def refresh_rows(self) -> None:
         """Pull the rows from the store."""
         raise NotImplementedError
-
-    @property
-    def interlock(self) -> InterlockApp:
-        """The app, with its own type."""
-        return self.app  # type: ignore[return-value]
 
     @property
     def store(self) -> Store:
@@ -171,43 +133,5 @@ class FrameScreen(Screen[None]):
         """Every key, before it does anything: what was said has been read."""
         self.query_one("#said", MessageBox).hush()
 
-    # --- commands that every view has
-
-    def action_show_inbox(self) -> None:
-        self.interlock.show_view("inbox")
-
-    def action_show_sessions(self) -> None:
-        self.interlock.show_view("sessions")
-
-    def action_show_history(self) -> None:
-        self.interlock.show_view("history")
-
-    def action_show_rules(self) -> None:
-        self.interlock.show_view("rules")
-
-    def action_next_waiting(self) -> None:
-        self.interlock.go_to_waiting(1)
-
-    def action_previous_waiting(self) -> None:
-        self.interlock.go_to_waiting(-1)
-
-    def action_open_palette(self) -> None:
-        self.app.action_command_palette()
-
-    def action_change_theme(self) -> None:
-        self.app.action_change_theme()
-
-    def action_next_pane(self) -> None:
-        self.focus_next()
-
-    def action_previous_pane(self) -> None:
-        self.focus_previous()
-
-    def action_show_help(self) -> None:
-        self.interlock.show_help(self.places)
-
     def action_back(self) -> None:
         """Nothing lies on top here."""
-
-    def action_quit(self) -> None:
-        self.interlock.ask_to_quit()

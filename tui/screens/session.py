@@ -15,26 +15,13 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 
 from interlock.tui.commands import (
-    Back,
-    ChangeTheme,
     CopySource,
     NextCall,
-    NextPane,
     NextTab,
-    NextWaiting,
     OpenArtifact,
-    OpenPalette,
     PreviousCall,
-    PreviousPane,
     PreviousTab,
-    PreviousWaiting,
-    Quit,
-    ShowHelp,
-    ShowHistory,
-    ShowInbox,
     ShowRecord,
-    ShowRules,
-    ShowSessions,
     bind,
 )
 from interlock.tui.model.call import CallRecord, source_of
@@ -42,6 +29,7 @@ from interlock.tui.model.inked import Inked, fitted, ink
 from interlock.tui.model.session import head_line, model_lines, trouble
 from interlock.tui.model.waterfall import legend
 from interlock.tui.screens.overlay import Overlay
+from interlock.tui.screens.ways import EVERYWHERE, Ways
 from interlock.tui.widgets.call_details import CallDetails
 from interlock.tui.widgets.inked_lines import InkedLines
 from interlock.tui.widgets.key_footer import KeyFooter
@@ -56,31 +44,12 @@ SIDE_BY_SIDE = 120
 """Columns from which timeline and details stand beside each other."""
 
 
-class SessionScreen(Overlay[None]):
+class SessionScreen(Ways, Overlay[None]):
     """On top of a view; Esc closes it."""
 
     places: ClassVar[tuple[str, ...]] = ("list", "session")
     BINDINGS: ClassVar[list[BindingType]] = bind(  # type: ignore[assignment]
-        ShowInbox,
-        ShowSessions,
-        ShowHistory,
-        ShowRules,
-        NextWaiting,
-        PreviousWaiting,
-        Back,
-        NextPane,
-        PreviousPane,
-        OpenArtifact,
-        ShowRecord,
-        CopySource,
-        PreviousCall,
-        NextCall,
-        NextTab,
-        PreviousTab,
-        OpenPalette,
-        ShowHelp,
-        ChangeTheme,
-        Quit,
+        *EVERYWHERE, OpenArtifact, ShowRecord, CopySource, PreviousCall, NextCall, NextTab, PreviousTab
     )
     DEFAULT_CSS = """
     SessionScreen > InkedLines { padding: 0 1; }
@@ -276,44 +245,6 @@ class SessionScreen(Overlay[None]):
     @on(WrappedView.CopyAsked)
     def _copy(self, event: WrappedView.CopyAsked) -> None:
         self.interlock.copy(event.text)
-
-    # --- the ways that every view has
-
-    def action_show_inbox(self) -> None:
-        self.interlock.show_view("inbox")
-
-    def action_show_sessions(self) -> None:
-        self.interlock.show_view("sessions")
-
-    def action_show_history(self) -> None:
-        self.interlock.show_view("history")
-
-    def action_show_rules(self) -> None:
-        self.interlock.show_view("rules")
-
-    def action_next_waiting(self) -> None:
-        self.interlock.go_to_waiting(1)
-
-    def action_previous_waiting(self) -> None:
-        self.interlock.go_to_waiting(-1)
-
-    def action_open_palette(self) -> None:
-        self.app.action_command_palette()
-
-    def action_change_theme(self) -> None:
-        self.app.action_change_theme()
-
-    def action_next_pane(self) -> None:
-        self.focus_next()
-
-    def action_previous_pane(self) -> None:
-        self.focus_previous()
-
-    def action_show_help(self) -> None:
-        self.interlock.show_help(self.places)
-
-    def action_quit(self) -> None:
-        self.interlock.ask_to_quit()
 
 
 _UNFINISHED = frozenset({"waiting", "queued", "running", "open"})
