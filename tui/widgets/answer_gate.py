@@ -60,15 +60,18 @@ class AnswerGate:
         self._guard.disturb(self._clock())
         self._changed()
 
-    def take(self, send: Callable[[], None], lock: str = "") -> None:
-        """The key of an answer was pressed: `send` is called in a moment, if the key counts and nothing is locked."""
+    def take(self, send: Callable[[], None], lock: str = "", *, at_once: bool = False) -> None:
+        """The key of an answer was pressed: `send` is called in a moment, if the key counts and nothing is locked.
+        `at_once`: for what is no answer by itself.
+        """
         passes, self._passes = self._passes, None
         if passes is None:
-            self.hint = "not yet: this was not in view, or the keyboard not quiet, for long enough"
-        elif lock:
-            self.hint = ""
+            self.hint = "not yet: the card was not in view, or the keyboard not quiet, for long enough"
         else:
             self.hint = ""
+        if passes is not None and not lock and at_once:
+            send()
+        elif passes is not None and not lock:
             self._pending = self._owner.set_timer(BURST_SECONDS, lambda: self._send(send))
         self._changed()
 

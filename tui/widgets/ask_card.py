@@ -14,7 +14,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -22,15 +21,14 @@ from interlock.tui.commands import REGISTRY, AllowFor, ShowHelp, ShowWhole, key_
 from interlock.tui.model import answers, card
 from interlock.tui.model.answers import BY_COMMAND, Choice
 from interlock.tui.model.ask import Ask
-from interlock.tui.model.guard import GUARD_SECONDS, REPEAT_SECONDS, Guard
+from interlock.tui.model.guard import GUARD_SECONDS
 from interlock.tui.model.inked import Inked, ink
+from interlock.tui.widgets.answer_gate import AnswerGate
 from interlock.tui.widgets.diff_view import DiffView
 from interlock.tui.widgets.inked_lines import InkedBlock, InkedLines
 from interlock.tui.widgets.message_input import MessageInput
 from interlock.tui.widgets.wrapped import WrappedView
 
-BURST_SECONDS = 0.05
-"""An answer is sent when no other key came so soon: nobody types two keys in it, a paste does."""
 LEAST_BODY = 4
 """Rows of text that facts must leave."""
 
@@ -76,21 +74,20 @@ class AskCard(Widget):
         super().__init__(id=id)
         self.ask: Ask | None = None
         self._place = ""
-        self._now, self._clock = now, clock
-        self._guard = Guard(guard, max(guard * REPEAT_SECONDS / GUARD_SECONDS, guard))
+        self._now = now
+        self._gate = AnswerGate(self, clock, guard, self._watch)
         self._empty = empty
         self._folded = 0
         self._body_rows = 0
         """Rows of the text, as it was drawn last; a diff counts its own."""
         self._end_asked = False
         self._in_view = False
-        self._passes: str | None = None
-        """The key that was pressed last and may answer."""
-        self._pending: Timer | None = None
-        self._hint = ""
+        self._said = ""
+        """Our words about the last key, before the gate's own."""
+        self._noted = ""
+        """Those that were drawn last."""
         self._says_what_stands = True
         """Whether the row that says what a longer allow covers is drawn."""
-        self._arming: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield InkedLines(id="head")
@@ -112,8 +109,8 @@ class AskCard(Widget):
         """Show this ask. Another one begins at its top, unarmed, with the message editor closed."""
         before, self.ask, self._place = self.ask, ask, place
         if ask is None or before is None or ask.id != before.id:
-            self._hint = ""
-            self._cancel_pending()
+            self._said = self._gate.hint = ""
+            self._gate.cancel()
             self.close_message()
         anew = (before and before.identity) != (ask and ask.identity)
         if anew and ask is not None and (before is None or (before.id, before.digest) != (ask.id, ask.digest)):
@@ -194,7 +191,7 @@ class AskCard(Widget):
     def _note(self, width: int) -> list[Inked]:
         assert self.ask is not None
         words, style = answers.state_of(self.ask)
-        found = [(words, style), (self.ask.fault, "bold failed"), (self._hint, "mark")]
+        found = [(words, style), (self.ask.fault, "bold failed"), (self._said or self._gate.hint, "mark")]
         return [row for text, ink_style in found if text for row in ink((text, ink_style)).wrapped(width)]
 
     def _draw_answers(self) -> None:
@@ -205,7 +202,7 @@ class AskCard(Widget):
         if ask.is_open and not self.is_writing:
             lock = self.locked_because
             keys = {choice.command: self._key(choice.command) for choice in self._offered(ask)}
-            armed = frozenset(c for c in keys if self._guard.is_armed(self._clock(), self._raw_key(c)))
+            armed = frozenset(c for c in keys if self._gate.is_armed(self._raw_key(c)))
             width = self.size.width - 2
             lines = [
                 answers.line(
@@ -259,41 +256,29 @@ class AskCard(Widget):
     def _watch(self) -> None:
         """Tell the guard what is in view, and come back when it is armed."""
         ask = self.ask if self._in_view else None
-        now = self._clock()
         subject = (ask.identity, self.size) if ask is not None and ask.is_open else None
-        self._guard.show(subject, now)
-        self._draw_answers()
-        if self._arming is not None:
-            self._arming.stop()
-            self._arming = None
-        if subject is not None:
-            keys = [self._raw_key(choice.command) for choice in self._offered(ask)]
-            left = [s for key in keys if (s := self._guard.seconds_left(now, key)) > 0]
-            if left:
-                self._arming = self.set_timer(min(left) + 0.01, self._watch)
-            if ask is not None and not ask.missing:
-                self.post_message(self.Drawn(ask.id))
+        self._gate.watch(subject, [self._raw_key(choice.command) for choice in self._offered(ask)])
+        if self._noted != (words := self._said or self._gate.hint):
+            self._noted = words
+            self._draw_frame()
+        else:
+            self._draw_answers()
+        if ask is not None and ask.is_open and not ask.missing:
+            self.post_message(self.Drawn(ask.id))
 
     def is_armed(self, command: str) -> bool:
         """Whether the key of this answer would count now."""
         choice = BY_COMMAND[command]
         locked = bool(self.locked_because) and choice.answer == "allow"
-        return not locked and self._guard.is_armed(self._clock(), self._raw_key(command))
+        return not locked and self._gate.is_armed(self._raw_key(command))
 
     def note_key(self, key: str) -> None:
         """Every key of the screen, before it does anything: the guard time begins anew."""
-        if self._pending is not None:
-            self._cancel_pending()
-            self._say("several keys at once are taken as a paste: nothing was sent")
-        self._passes = key if self._guard.press(key, self._clock()) else None
-        self._watch()
+        self._gate.note_key(key)
 
     def disturb(self) -> None:
         """A paste, a drag, the terminal coming back: the guard time begins anew."""
-        self._cancel_pending()
-        self._passes = None
-        self._guard.disturb(self._clock())
-        self._watch()
+        self._gate.disturb()
 
     def on_resize(self, _event: events.Resize) -> None:
         """Another size is another card."""
@@ -313,45 +298,35 @@ class AskCard(Widget):
 
     def answer(self, command: str) -> None:
         """The key of an answer was pressed."""
-        choice, key, self._passes = BY_COMMAND[command], self._passes, None
-        ask = self.ask
+        choice, ask = BY_COMMAND[command], self.ask
         if ask is None or not self._in_view:
             return
+        self._said = ""
         if choice not in self._offered(ask):
             self._say(f"{choice.label} is not offered for this ask" if ask.is_open else "")
-        elif key is None:
-            self._say("not yet: the card was not in view, or the keyboard not quiet, for long enough")
-        elif self.locked_because and choice.answer == "allow":
-            self._say("")
-        elif command == "deny_and_say":
-            self._open_message()
+            return
+        lock = self.locked_because if choice.answer == "allow" else ""
+        if command == "deny_and_say":
+            self._gate.take(self._open_message, lock, at_once=True)
         else:
-            self._say("")
-            self._pending = self.set_timer(BURST_SECONDS, lambda: self._send(ask, choice))
+            self._gate.take(lambda: self._send(ask, choice), lock)
 
     def _send(self, ask: Ask, choice: Choice, message: str | None = None) -> None:
-        self._pending = None
         if self.ask is not None and self.ask.identity == ask.identity and self._in_view:
             self.post_message(self.Answered(ask, choice, message))
-
-    def _cancel_pending(self) -> None:
-        if self._pending is not None:
-            self._pending.stop()
-            self._pending = None
 
     @property
     def is_sending(self) -> bool:
         """Whether an answer waits to be sent."""
-        return self._pending is not None
+        return self._gate.is_sending
 
     def say(self, words: str) -> None:
         """Our words about the last key, in their own line; empty to say nothing."""
         self._say(words)
 
     def _say(self, words: str) -> None:
-        if words != self._hint:
-            self._hint = words
-            self._draw_frame()
+        self._said, self._gate.hint = words, ""
+        self._watch()
 
     # --- deny and say
 
