@@ -202,6 +202,7 @@ class ClaudeSession:
         begun, was_open, misses = self.ledger.journal.now().timestamp(), False, 0
         while True:
             await asyncio.sleep(_DIALOG_S)
+            self.look()
             entry = self.live
             if entry is None or not entry.has_dialog:
                 continue

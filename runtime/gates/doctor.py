@@ -10,8 +10,6 @@ import json
 import os
 import shutil
 import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +20,10 @@ from interlock.runtime.gates.connect.agent import AGENTS, Environment, plan_for
 from interlock.runtime.gates.connect.file import FileRefused
 from interlock.runtime.gates.connect.version import installed_version, named
 from interlock.runtime.gates.doctor_call import DENIED_PATH, HARMLESS_COMMAND, REHEARSAL
-from interlock.runtime.gates.service_config import KEY_HEADER, ServiceConfig, ServiceConfigError, read_config
+from interlock.runtime.gates.service_config import ServiceConfig, ServiceConfigError, read_config
 from interlock.runtime.gates.service_hook import command_for, hook_file, is_installed
 from interlock.runtime.gates.service_start import answers, launch
-from interlock.runtime.journal.place import PlaceError, config_home
+from interlock.runtime.journal.place import PlaceError
 
 State = Literal["ok", "problem", "off", "unknown"]
 PATIENCE_S = 30.0
@@ -107,7 +105,7 @@ def _way(name: str, service: ServiceConfig) -> list[Check]:
     """The way of a hook: the program, the service, the policy, the answer."""
     checks = [_program(service), _service(service)]
     if all(check.state == "ok" for check in checks):
-        checks += [_over_command(name, service), _over_port(name, service)]
+        checks.append(_over_command(name))
     return checks
 
 
@@ -135,24 +133,21 @@ def _service(service: ServiceConfig) -> Check:
         return Check(
             "service", "problem", "it does not answer and does not start. Its log: gate.log in the state folder"
         )
-    if told.get("portProblem"):
-        text = f"{told['portProblem']}. End what uses it, or remove {config_home() / 'gate.json'} and connect again"
-        return Check("service", "problem", text)
     return Check("service", "ok", f"process {told.get('pid')}, {told.get('asks')} open asks{started}")
 
 
-def _over_command(name: str, service: ServiceConfig) -> Check:
+def _over_command(name: str) -> Check:
     """A command that only reads, and a file of ours that no agent may read, as a command hook would bring them."""
     begun = monotonic()
     harmless = _run_hook(name, {"command": HARMLESS_COMMAND})
     spent = (monotonic() - begun) * 1000
     denied = _run_hook(name, {"path": DENIED_PATH})
     if harmless is None or denied is None:
-        return Check("policy over the socket", "problem", "the hook program got no answer")
+        return Check("the way of a hook", "problem", "the hook program got no answer")
     if denied.get("decision") != "deny":
-        return Check("policy over the socket", "problem", f"what is always denied was answered with {denied}")
+        return Check("the way of a hook", "problem", f"what is always denied was answered with {denied}")
     told = f"{HARMLESS_COMMAND!r} -> {harmless.get('decision')} ({harmless.get('reason')}), {spent:.0f} ms"
-    return Check("policy over the socket", "ok", f"{told}; a read of our own settings -> deny")
+    return Check("the way of a hook", "ok", f"{told}; a read of our own settings -> deny")
 
 
 def _run_hook(name: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -168,31 +163,5 @@ def _run_hook(name: str, given: Mapping[str, Any]) -> dict[str, Any] | None:
         )
         told = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
-        return None
-    return told if isinstance(told, dict) else None
-
-
-def _over_port(name: str, service: ServiceConfig) -> Check:
-    """The same over TCP, where the key is asked for."""
-    if name != "claude":
-        return Check("policy over the port", "off", "this agent's hooks use the socket alone")
-    body = json.dumps({REHEARSAL: name, "command": HARMLESS_COMMAND, "cwd": str(Path.home())}).encode()
-    with_key = _post(f"{service.url}/{name}", body, {KEY_HEADER: service.key})
-    without = _post(f"{service.url}/{name}", body, {})
-    if with_key is None or "decision" not in with_key:
-        return Check("policy over the port", "problem", f"{service.url} does not answer as it should: {with_key}")
-    if without is not None:
-        return Check("policy over the port", "problem", f"{service.url} answers without the key")
-    return Check("policy over the port", "ok", f"{service.url} -> {with_key['decision']}; without the key nothing")
-
-
-def _post(url: str, body: bytes, headers: Mapping[str, str]) -> dict[str, Any] | None:
-    asked = urllib.request.Request(url, body, {"Content-Type": "application/json", **headers})
-    # never through a proxy: this is the machine itself
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(asked, timeout=PATIENCE_S) as reply:
-            told = json.loads(reply.read())
-    except (OSError, ValueError, urllib.error.URLError):
         return None
     return told if isinstance(told, dict) else None

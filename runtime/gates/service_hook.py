@@ -1,8 +1,8 @@
 """The small shell program that command hooks of agents run: it hands the hook to the service and the answer back.
 
-Promises: no Python is started while the service is there; when it is not, it is started first; in the `closed` way a hook
-that gets no answer ends with exit code 2, which blocks the call, in the `open` way with 0 and no word, which leaves it to the
-agent. POSIX sh and curl are all it needs.
+Promises: no Python is started while the service answers; when it does not, it is started and the hook posted again; in the
+`closed` way a hook that gets no answer ends with exit code 2, which blocks the call, in the `open` way with 0 and no word,
+which leaves it to the agent. POSIX sh and curl are all it needs.
 
 A settings file runs `command_for(...)`; connect puts the program there with `install_hook`.
 """
@@ -15,28 +15,33 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from interlock.runtime.gates.service_config import ServiceConfig
+from interlock.runtime.gates.service_config import WAIT_HEADER, ServiceConfig
 from interlock.runtime.journal.place import config_home, make_closed
 
 Failing = Literal["closed", "open"]
 PATIENCE_S = 20
-"""Seconds for the post; with the start of the service it fits into `HOOK_TIMEOUT_S`, for an agent lets a hook that times
-out pass."""
+"""Seconds for a post; two of them and a start fit into `HOOK_TIMEOUT_S`, for an agent lets a hook that times out pass."""
 HOOK_TIMEOUT_S = 60
 """The time-out to write into an agent's settings for a hook that answers at once, in seconds."""
 
 _PROGRAM = """\
 #!/bin/sh
 # Hands a hook of a coding agent to the gate service of Interlock. Written by `interlock connect`.
-#   gate-hook.sh ROUTE closed|open PID-OF-THE-AGENT   < the hook's JSON
+#   gate-hook.sh ROUTE closed|open PID-OF-THE-AGENT [SECONDS-TO-WAIT]   < the hook's JSON
 umask 077
-# the lock of the service holds its process; to ask the kernel for it costs less than to start a program
-if ! {{ read -r pid <{lock} && kill -0 "$pid"; }} 2>/dev/null; then
+body=$(cat)
+start() {{
     (unset INTERLOCK_AGENT INTERLOCK_CALL; {start} gate serve --detach </dev/null >/dev/null 2>&1)
-fi
-curl -q -sS -f --noproxy '*' --max-time {patience} --unix-socket {socket} \\
-    -H 'Content-Type: application/json' -H "X-Interlock-Agent-Pid: $3" --data-binary @- "http://gate/$1" 2>/dev/null &&
-    exit 0
+}}
+post() {{
+    printf '%s' "$body" | curl -q -sS -f --noproxy '*' --max-time "${{3:-{patience}}}" --unix-socket {socket} \\
+        -H 'Content-Type: application/json' -H "X-Interlock-Agent-Pid: $2" -H "{wait_header}: ${{3:-{patience}}}" \\
+        --data-binary @- "http://gate/$1" 2>/dev/null
+}}
+# the socket is taken away by a service that leaves in order; one that was killed leaves it
+[ -S {socket} ] && post "$1" "$3" "$4" && exit 0
+start
+post "$1" "$3" "$4" && exit 0
 [ "$2" = closed ] || exit 0
 echo 'Interlock: the gate service did not answer, so this call was not run. Trying it once more may help.' >&2
 echo 'For the person: "interlock doctor" tells what is wrong; "interlock disconnect" takes the gate away.' >&2
@@ -57,8 +62,8 @@ def program() -> str:
 
 def hook_text(config: ServiceConfig) -> str:
     """The program for this service."""
-    lock = shlex.quote(f"{config.socket}.lock")
-    return _PROGRAM.format(patience=PATIENCE_S, lock=lock, socket=shlex.quote(config.socket), start=program())
+    socket = shlex.quote(config.socket)
+    return _PROGRAM.format(patience=PATIENCE_S, wait_header=WAIT_HEADER, socket=socket, start=program())
 
 
 def install_hook(config: ServiceConfig) -> Path:
@@ -86,8 +91,9 @@ def is_installed(config: ServiceConfig) -> bool:
         return False
 
 
-def command_for(route: str, failing: Failing) -> str:
-    """The command line for an agent's settings. `$PPID` is the agent where it starts hooks through `sh -c`."""
-    line = f"sh {shlex.quote(os.fspath(hook_file()))} {route} {failing} $PPID"
+def command_for(route: str, failing: Failing, wait_s: int | None = None) -> str:
+    """The command line for an agent's settings. `$PPID` is the agent where it starts hooks through `sh -c`. `wait_s`: for how
+    long an answer may be waited for, when a person may be asked."""
+    line = f"sh {shlex.quote(os.fspath(hook_file()))} {route} {failing} $PPID" + (f" {wait_s}" if wait_s else "")
     # without the file sh ends with 127, which agents let pass
     return f"{line} || exit 2" if failing == "closed" else line

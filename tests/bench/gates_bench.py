@@ -48,7 +48,7 @@ async def measure(folder: Path) -> list[tuple[str, str, str]]:
     await asyncio.wait({serving, asyncio.ensure_future(ready.wait())}, return_when=asyncio.FIRST_COMPLETED)
     try:
         bare = await asyncio.to_thread(spawn_times, "cat >/dev/null")
-        command = claude_hooks(config.port, config.key)["PreToolUse"][0]["hooks"][0]["command"]
+        command = claude_hooks()["PreToolUse"][0]["hooks"][0]["command"]
         spent = children_cpu()
         before = await asyncio.to_thread(spawn_times, command)
         spent = (children_cpu() - spent) / ROUNDS * 1e3

@@ -84,7 +84,7 @@ def _opencode_file(env: Environment) -> Path:
 
 
 def _claude(config: Path, service: ServiceConfig, receipt: Receipt | None, _: Choice) -> list[Change]:
-    told: dict[str, Any] = claude_settings.claude_settings(service.port, service.key)
+    told: dict[str, Any] = claude_settings.claude_settings()
     return [hooks_change(config, told["hooks"], "json-hooks", receipt, env=told.get("env", {}))]
 
 

@@ -107,7 +107,7 @@ class Claude:
         """Write what connect would write."""
         told = {
             "env": dict(AGENT_MARK),
-            "hooks": claude_hooks(self.config.port, self.config.key, ask_timeout=ask_timeout),
+            "hooks": claude_hooks(ask_timeout=ask_timeout),
         }
         told |= {"permissions": permissions} if permissions else {}
         (self.stage.root / "settings.json").write_text(json.dumps(told))

@@ -223,21 +223,26 @@ def test_a_file_made_by_us_and_filled_by_the_user_is_kept(machine: Any, service:
 
 
 def test_an_older_version_of_our_hooks_is_replaced_and_the_first_bytes_come_back(
-    machine: Any, service: ServiceConfig
+    machine: Any, service: ServiceConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = AGENTS["claude"].config(env_of(machine))
     path.parent.mkdir(parents=True)
     data = JSON_FILES["comments and trailing commas"]
     path.write_bytes(data)
-    connect(plan("claude", machine, service))
-    other = ServiceConfig(service.port + 1, service.key, service.socket)
-    again = plan("claude", machine, other)
+    older = {"type": "http", "url": "http://127.0.0.1:4711/claude", "headers": {"X-Interlock-Key": "k"}, "timeout": 60}
+    with monkeypatch.context() as before:
+        hooks = {"PermissionRequest": [{"matcher": "*", "hooks": [older]}]}
+        before.setattr("interlock.runtime.gates.claude_settings.claude_hooks", lambda: hooks)
+        connect(plan("claude", machine, service))
+    assert b"4711" in path.read_bytes()
+    again = plan("claude", machine, service)
     assert len(again.needed) == 1
     connect(again)
     node = jsonc.parse(path.read_text())
     assert node is not None
     ours = [h for g in node.value["hooks"]["PermissionRequest"] for h in g["hooks"] if is_marked(h)]
-    assert [hook["url"] for hook in ours] == [f"http://127.0.0.1:{other.port}/claude"]
+    assert [hook["type"] for hook in ours] == ["command"]
+    assert b"4711" not in path.read_bytes()
     undo("claude", path)
     assert path.read_bytes() == data
     assert not home().exists()

@@ -91,7 +91,7 @@ def post(
 
 def run_hook(body: bytes, event: str = "PreToolUse") -> subprocess.CompletedProcess[bytes]:
     """As an agent runs it: its command line through a shell."""
-    command = claude_hooks(1, "k")[event][0]["hooks"][0]["command"]
+    command = claude_hooks()[event][0]["hooks"][0]["command"]
     # a shell of its own stands for the agent, so that this test's process is not taken for one
     return subprocess.run(
         ["/bin/sh", "-c", '/bin/sh -c "$1"; exit $?', "agent", command],
@@ -204,7 +204,7 @@ def test_large_input_reaches_the_policy_whole(service, machine):
 
 def test_process_that_the_agent_started_may_not_answer(service, machine):
     """The shell that stands for the agent starts the hook, then tries to look at the inbox."""
-    command = claude_hooks(1, "k")["PreToolUse"][0]["hooks"][0]["command"]
+    command = claude_hooks()["PreToolUse"][0]["hooks"][0]["command"]
     listing = f"{program()} asks"
     script = f'printf %s "$0" | /bin/sh -c "$1"; {listing}; echo ended $?'
     done = subprocess.run(
@@ -271,7 +271,7 @@ def test_rehearsal_of_the_doctor_leaves_no_journal(service, machine):
 
 
 def test_every_hook_of_the_settings_is_known_as_ours_and_has_a_time_out(machine):
-    for groups in claude_hooks(4711, "key").values():
+    for groups in claude_hooks().values():
         for group in groups:
             for made in group["hooks"]:
                 assert is_ours(made)
