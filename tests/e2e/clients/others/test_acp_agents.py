@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
@@ -43,6 +44,9 @@ def gemini(stage: Any) -> list[str]:
 
 def opencode(stage: Any) -> list[str]:
     stage.program("opencode", OPENCODE)
+    seed = stage.clients / "opencode-home"
+    if seed.exists():  # what opencode fetches at its first start, which takes it minutes
+        shutil.copytree(seed, stage.home, dirs_exist_ok=True)
     settings = stage.home / ".config" / "opencode" / "opencode.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
     model = {"name": "fake", "tool_call": True, "limit": {"context": 100000, "output": 4096}}
