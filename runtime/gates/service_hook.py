@@ -40,6 +40,8 @@ post() {{
 }}
 # the socket is taken away by a service that leaves in order; one that was killed leaves it
 [ -S {socket} ] && post "$1" "$3" "$4" && exit 0
+# a question that was held is not put again: its dialog may have been answered since
+[ -z "$4" ] || exit 0
 start
 post "$1" "$3" "$4" && exit 0
 [ "$2" = closed ] || exit 0
