@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ def own_journal(file: Path) -> bool:
     from interlock.runtime.journal.tail import read_line_at
 
     try:
+        if not stat.S_ISREG(file.stat().st_mode):
+            return False
         first = brief(read_line_at(file, 0))
     except OSError as error:
         raise CommandFault(f"cannot read {file}: {error.strerror}.") from None

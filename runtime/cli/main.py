@@ -73,7 +73,7 @@ def run(arguments: list[str]) -> int:
         code = command.main(args=arguments, prog_name="interlock", standalone_mode=False)
         return outlet.closing(code if isinstance(code, int) else 0)
     except CommandFault as fault:
-        print(f"interlock: {fault}", file=sys.stderr)
+        print(f"interlock: {_visible(fault)}", file=sys.stderr)
         return outlet.closing(fault.exit_code)
     except BrokenPipeError:
         outlet.abandon()  # the reader went away (`| head`): not a fault
@@ -82,6 +82,13 @@ def run(arguments: list[str]) -> int:
         return 130
     except Exception as error:
         return outlet.closing(_report(error))
+
+
+def _visible(error: Exception) -> str:
+    """What it says, with everything that a terminal could obey made visible: names of files stand in it."""
+    from interlock.runtime.cli.asks_command import plain
+
+    return "\n".join(plain(line) for line in str(error).split("\n"))
 
 
 def _report(error: Exception) -> int:
@@ -97,12 +104,12 @@ def _report(error: Exception) -> int:
     if os.environ.get("INTERLOCK_TRACEBACK"):
         raise error
     if isinstance(error, known_faults()):
-        print(f"interlock: {error}", file=sys.stderr)
+        print(f"interlock: {_visible(error)}", file=sys.stderr)
         return 1
     if isinstance(error, OSError) and error.filename is None and error.errno in outlet.CANNOT_WRITE:
         return outlet.unwritten(error)
     print(
-        f"interlock: unexpected {type(error).__name__}: {error}\n"
+        f"interlock: unexpected {type(error).__name__}: {_visible(error)}\n"
         "Nothing was changed by this message. Set INTERLOCK_TRACEBACK=1 to see where it came from.",
         file=sys.stderr,
     )

@@ -7,6 +7,7 @@ unknown, with what was looked for.
 from __future__ import annotations
 
 import importlib
+import stat
 import zipfile
 from functools import cache
 from itertools import islice
@@ -19,6 +20,8 @@ from interlock.runtime.sources.foreign.framing import frame_document, frame_line
 from interlock.runtime.sources.foreign.record import ForeignRecord
 
 HEAD_BYTES = 256 * 1024
+DOCUMENT_LIMIT = 512 * 1024 * 1024
+"""Bytes of a log that is read whole; a longer one is damaged, and says so."""
 _SURE = 20
 """Least claim that is believed."""
 _FORMATS = (
@@ -63,6 +66,9 @@ def by_kind(kind: str) -> Format:
 
 def detect(path: Path) -> tuple[Format, Framing]:
     """Whose log it is and how its bytes are taken apart. Raises UnknownFormat, OSError."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        # a pipe would be waited for, a device read without an end
+        raise UnknownFormat(f"{path} is no log that can be read: it is no file of its own but {_kind(path)}.")
     with open(path, "rb") as file:
         head = file.read(HEAD_BYTES)
         if b"\n" not in head:
@@ -83,6 +89,16 @@ def detect(path: Path) -> tuple[Format, Framing]:
     return best[1], best[2]
 
 
+def _kind(path: Path) -> str:
+    mode = path.stat().st_mode
+    names = (
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a pipe: write it to a file first"),
+        (stat.S_ISSOCK, "a socket"),
+    )
+    return next((name for test, name in names if test(mode)), "a device")
+
+
 def _samples(path: Path, head: bytes, whole: bool) -> list[Sample]:
     if head.startswith(b"SQLite format 3\x00"):
         return [Sample((), "rows", head[:65536])]
@@ -92,7 +108,9 @@ def _samples(path: Path, head: bytes, whole: bool) -> list[Sample]:
     lines = _first_lines(head, whole)
     if any(isinstance(value, dict) for value in lines):
         found.append(Sample(tuple(lines), "lines", head[:65536]))
-    if len(lines) <= 1 or (b"\n" in head.strip() and not _one_a_line(head)):
+    # a long log is not read whole for its second line's sake: where its first is a record, it is a log of lines
+    is_lines = not whole and bool(lines) and _is_record(head)
+    if not is_lines and (len(lines) <= 1 or (b"\n" in head.strip() and not _one_a_line(head))):
         found.append(Sample(tuple(_first_documents(path, head, whole)), "document", head[:65536]))
     return found
 
@@ -103,6 +121,13 @@ def _one_a_line(head: bytes) -> bool:
     found = [list(frame_line(Line(0, raw, len(raw)))) for raw in first]
     whole = [f[0] for f in found if len(f) == 1 and isinstance(f[0], ForeignRecord) and not f[0].glued]
     return len(whole) == 2 and all(isinstance(r.value, dict) for r in whole)
+
+
+def _is_record(head: bytes) -> bool:
+    """Whether the first line that is not blank is one whole object."""
+    raw = next((line for line in head.split(b"\n", 50) if line.strip()), b"")
+    found = list(frame_line(Line(0, raw, len(raw))))
+    return len(found) == 1 and isinstance(found[0], ForeignRecord) and isinstance(found[0].value, dict)
 
 
 def _first_lines(head: bytes, whole: bool) -> list[object]:
@@ -118,6 +143,8 @@ def _first_lines(head: bytes, whole: bool) -> list[object]:
 
 def _first_documents(path: Path, head: bytes, whole: bool) -> list[object]:
     if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        return []
+    if not whole and path.stat().st_size > DOCUMENT_LIMIT:
         return []
     data = head if whole else path.read_bytes()
     return list(islice((r.value for r in frame_document(data) if isinstance(r, ForeignRecord)), 50))

@@ -22,9 +22,7 @@ from interlock.runtime.sources.foreign.adapter import Adapter, Format, Framing
 from interlock.runtime.sources.foreign.framing import frame_document, frame_line
 from interlock.runtime.sources.foreign.prices import Prices
 from interlock.runtime.sources.foreign.record import DamagedRecord, ForeignRecord, Framed
-
-DOCUMENT_LIMIT = 512 * 1024 * 1024
-"""Bytes of a log that is read whole; a longer one is damaged, and says so."""
+from interlock.runtime.sources.foreign.registry import DOCUMENT_LIMIT
 
 
 @dataclass(slots=True)
