@@ -137,7 +137,8 @@ class Sessions:
         key = (session, call_id)
         whole = self._told[key] = merged(self._told.get(key), update)
         call = self._calls.get(key)
-        if call is not None and call.ask_id is not None and status in ("in_progress", "completed", "failed"):
+        # "in_progress" says nothing: opencode tells it of a call that still waits for its permission
+        if call is not None and call.ask_id is not None and status in ("completed", "failed"):
             self._seen(ledger, call, status)
         if status not in ("completed", "failed"):
             return
