@@ -25,7 +25,8 @@ KNOWN_VERSIONS = ("2.1.332",)
 """Versions this gate was run against."""
 AGENT_MARK = {"INTERLOCK_AGENT": "claude_code"}
 """Goes into `env` of the settings: what Claude Code starts carries it and may not answer asks."""
-TELLING = ("SessionStart", "Stop", "SessionEnd")
+TELL_S = 10
+TELLING = ("Stop", "SessionEnd")
 """Events that are only told. How a call ended is read in the transcript, which costs the agent nothing."""
 _WITH_MATCHER = ("PreToolUse", "PermissionRequest")
 _LEEWAY_S = 30
@@ -38,7 +39,9 @@ def claude_hooks(*, ask_timeout: int = ASK_TIMEOUT_S) -> dict[str, list[dict[str
     hooks = {
         "PreToolUse": _command(command_for(ROUTE, "closed"), HOOK_TIMEOUT_S),
         "PermissionRequest": _command(asking, ask_timeout + _LEEWAY_S),
-        **{event: _command(command_for(ROUTE, "open"), HOOK_TIMEOUT_S) for event in TELLING},
+        "SessionStart": _command(command_for(ROUTE, "open"), HOOK_TIMEOUT_S),
+        # with a time to wait no service is started: there would be nothing to tell it of
+        **{event: _command(command_for(ROUTE, "open", TELL_S), HOOK_TIMEOUT_S) for event in TELLING},
     }
     return {event: [_group(event, hook)] for event, hook in hooks.items()}
 

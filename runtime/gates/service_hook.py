@@ -95,7 +95,7 @@ def is_installed(config: ServiceConfig) -> bool:
 
 def command_for(route: str, failing: Failing, wait_s: int | None = None) -> str:
     """The command line for an agent's settings. `$PPID` is the agent where it starts hooks through `sh -c`. `wait_s`: for how
-    long an answer may be waited for, when a person may be asked."""
+    long an answer may be waited for, when a person may be asked; such a hook starts no service."""
     line = f"sh {shlex.quote(os.fspath(hook_file()))} {route} {failing} $PPID" + (f" {wait_s}" if wait_s else "")
     # without the file sh ends with 127, which agents let pass
     return f"{line} || exit 2" if failing == "closed" else line

@@ -170,8 +170,7 @@ def claude(stage: Any, clients: Path) -> Iterator[Claude]:
     stage.play(PLAYS)
     yield made
     stage.end()
-    told = answers(config)
-    if told is not None:
+    while (told := answers(config)) is not None:
         os.kill(told["pid"], signal.SIGTERM)
         until(lambda: answers(config) is None, "the end of the gate service", 20)
 
