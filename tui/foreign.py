@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from interlock.runtime.sources.follower import SessionFollower
     from interlock.runtime.sources.foreign.source import ForeignSource
 
+_AT_ONCE = 400
+_PAUSE = 0.25
+"""Seconds between two batches behind the first `_AT_ONCE` sessions."""
 _BATCH = 40
 """Logs whose ends are read in one go, between two the screen draws."""
 
@@ -60,6 +63,9 @@ class ForeignSessions:
                 self._moved(session_id)
             self.problems = tuple(source.faults.values())
             self._changed()
+            if start >= _AT_ONCE:
+                # thousands of old sessions are nobody's hurry
+                await asyncio.sleep(_PAUSE)
 
     def _see(self, source: ForeignSource, ids: list[str]) -> dict[str, SessionRow | None]:
         now = self._now()

@@ -19,6 +19,8 @@ HOT_SECONDS = 0.016
 QUIET_SECONDS = 0.25
 """The same when it has been quiet for `HOT_FOR` seconds."""
 HOT_FOR = 2.0
+SHARE = 0.1
+"""Most of the time that may be spent on looking through all, however often something calls for it."""
 
 _Seen = tuple[int, int, int]
 """(inode, size, mtime in nanoseconds)."""
@@ -44,6 +46,9 @@ class Watcher:
         self._rescan_seconds = rescan_seconds
         self._followed: dict[str, Path] = {}
         self._look_now = asyncio.Event()
+        self._watched: list[Path] = []
+        self._roots_moved = asyncio.Event()
+        """A root has come or gone: the notices have to begin again."""
 
     def follow(self, session_id: str, log: Path) -> None:
         """Look at the size of this log often from now on."""
@@ -79,16 +84,28 @@ class Watcher:
     async def _notices(self, tell: Tell) -> None:
         from watchfiles import awatch
 
-        while not (roots := [root for root in self._roots() if root.is_dir()]):  # noqa: ASYNC110
-            # a folder sends no notice before it exists
-            await asyncio.sleep(QUIET_SECONDS)
-        with contextlib.suppress(OSError, RuntimeError):
-            # without notices (no inotify watches left, a network disk) the rescans carry on alone
-            async for changes in awatch(*roots, step=10, debounce=50, rust_timeout=1000, recursive=True):
-                ids = {found for _, path in changes if (found := self._id_of(path)) is not None}
-                if "" in ids:
-                    self._look_now.set()
-                tell(ids - {""})
+        while True:
+            self._watched = self._present()
+            self._roots_moved.clear()
+            if self._watched:
+                with contextlib.suppress(OSError, RuntimeError):
+                    # without notices (no inotify watches left, a network disk) the rescans carry on alone
+                    changing = awatch(
+                        *self._watched, step=10, debounce=50, rust_timeout=1000, stop_event=self._roots_moved
+                    )
+                    async for changes in changing:
+                        self._heard(tell, {path for _, path in changes})
+            # a folder sends no notice before it exists: the rescans see that one has come
+            await self._roots_moved.wait()
+
+    def _heard(self, tell: Tell, paths: set[str]) -> None:
+        ids = {found for path in paths if (found := self._id_of(path)) is not None}
+        if "" in ids:
+            self._look_now.set()
+        tell(ids - {""})
+
+    def _present(self) -> list[Path]:
+        return [root for root in self._roots() if root.is_dir()]
 
     async def _sizes(self, tell: Tell) -> None:
         seen: dict[str, _Seen | None] = {}
@@ -105,13 +122,22 @@ class Watcher:
         # the first look tells of all there are, so that none that was made just before can be missed
         seen: Mapping[str, Hashable] = {}
         while True:
+            began = time.monotonic()
             found = await asyncio.to_thread(self._look)
+            took = time.monotonic() - began
             gone = seen.keys() - found.keys()
             tell({i for i, now in found.items() if seen.get(i) != now} | set(gone))
             seen = found
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._look_now.wait(), self._rescan_seconds)
+            await asyncio.sleep(min(took / SHARE, self._rescan_seconds))
+            await self._next_look()
             self._look_now.clear()
+
+    async def _next_look(self) -> None:
+        """Wait until something calls for a look, or until it is time for one."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._look_now.wait(), self._rescan_seconds)
+        if self._present() != self._watched:
+            self._roots_moved.set()
 
 
 def _moved(session_id: str, log: Path, seen: dict[str, _Seen | None]) -> bool:

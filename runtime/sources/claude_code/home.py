@@ -45,6 +45,10 @@ class ClaudeHome:
         """The folders of transcripts and of the registry."""
         return (self.config / "projects", self.config / "sessions")
 
+    def state_roots(self) -> Sequence[Path]:
+        """Folders that say only which sessions run."""
+        return (self.config / "sessions",)
+
     def logs(self) -> list[LogRef]:
         """All sessions and their sub-agents."""
         return [self._ref(*found) for found in all_transcripts(self.config)]

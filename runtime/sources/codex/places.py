@@ -60,6 +60,10 @@ class CodexHome:
         """Folders in which something changes when a session does."""
         return (self.home / "sessions", self.home / "archived_sessions")
 
+    def state_roots(self) -> Sequence[Path]:
+        """Folders that say only which sessions run."""
+        return ()
+
     def logs(self) -> list[LogRef]:
         """All sessions, in no order; of two rollouts with one id the one that was written last."""
         found: dict[str, LogRef] = {}

@@ -89,6 +89,10 @@ class AgentHome(Protocol):
         """Folders in which something changes when a session does."""
         ...
 
+    def state_roots(self) -> Sequence[Path]:
+        """Those of the roots that hold no log: a change in them says only that another session runs."""
+        ...
+
     def logs(self) -> list[LogRef]:
         """All sessions, in no order. A folder that is missing holds none."""
         ...

@@ -1,16 +1,18 @@
 """The sessions of all other agents on this machine, found without configuration.
 
 Promises: a new session is told within a quarter of a second where the system's notices work and within
-`RESCAN_SECONDS` where they fail; nothing is read of a session that is not shown but the ends of its log, and that once
+`LISTED_SECONDS` where they fail; nothing is read of a session that is not shown but the ends of its log, and that once
 for each size; a fault of one agent's folder hides no other agent's sessions.
 """
 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import AsyncGenerator, Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from interlock.runtime.sources.foreign.follower import ForeignFollower
 from interlock.runtime.sources.foreign.home import AgentHome, Judged, LogRef, LogSummary
@@ -18,6 +20,28 @@ from interlock.runtime.sources.foreign.prices import Prices
 from interlock.runtime.sources.watching import Watcher
 
 RESCAN_SECONDS = 5.0
+"""How often it is looked at which sessions run."""
+LISTED_SECONDS = 30.0
+"""How often all folders are listed, for what the system's notices missed."""
+_LOGS = (".jsonl", ".json", ".db", ".db-wal")
+"""How names of files end in which agents keep sessions or tell which run: a change of another file is not looked at."""
+
+
+_LATELY = 900_000_000
+"""Microseconds since its last write for which a log is looked at like one that runs."""
+
+
+class _Seen(NamedTuple):
+    """What one session looked like."""
+
+    mtime_ns: int = 0
+    size: int = 0
+    status: str = ""
+    evidence: str = ""
+    live: bool = False
+
+
+_NOTHING = _Seen()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +65,19 @@ class ForeignSource:
         self._prices = prices
         self._refs: dict[str, tuple[AgentHome, LogRef]] = {}
         self._summaries: dict[str, tuple[tuple[int, int], LogSummary]] = {}
+        self._by_path: dict[str, str] = {}
+        """Path of a log -> id."""
+        self._seen: dict[str, _Seen] = {}
+        self._called: set[str] = set()
+        """What called for the next look: `states`, `logs`; nothing: its time has come."""
+        self._listed = float("-inf")
+        """When all folders were listed last, in steady seconds."""
         self._watcher = Watcher(self._roots, self._look, self._id_of, RESCAN_SECONDS)
 
     def discover(self) -> list[LogRef]:
         """All sessions, the one that was written last first."""
         found: dict[str, tuple[AgentHome, LogRef]] = {}
+        self._listed = time.monotonic()
         for home in self.homes:
             try:
                 home.refresh()
@@ -54,6 +86,7 @@ class ForeignSource:
             except OSError as error:
                 self.faults[home.kind] = f"the sessions of {home.agent} cannot be listed: {error}"
         self._refs = found
+        self._by_path = {str(ref.path): ref.id for _, ref in found.values()}
         return sorted((ref for _, ref in found.values()), key=lambda r: (r.mtime_ns, r.id), reverse=True)
 
     def seen(self, session_id: str, now: int, *, summarise: bool = True) -> ForeignSession | None:
@@ -127,19 +160,37 @@ class ForeignSource:
         return [root for home in self.homes for root in home.roots()]
 
     def _look(self) -> dict[str, Hashable]:
-        import time
-
         now = time.time_ns() // 1000
+        called, self._called = self._called, set()
+        if "logs" not in called and time.monotonic() - self._listed < LISTED_SECONDS:
+            return self._look_at_states(now)
         self.discover()
-        found: dict[str, Hashable] = {}
-        for session_id, (home, ref) in list(self._refs.items()):
-            judged = home.judge(ref, self._kept(ref), None, now)
-            found[session_id] = (ref.mtime_ns, ref.size, judged.status, judged.evidence if judged.live else "")
-        return found
+        self._seen = {i: self._state_of(i, now) for i in list(self._refs)}
+        return dict(self._seen)
+
+    def _look_at_states(self, now: int) -> dict[str, Hashable]:
+        """Of what runs or was written lately, whether it still does: old sessions by the thousand are left alone."""
+        for home in self.homes:
+            with contextlib.suppress(OSError):
+                home.refresh()
+        lately = (now - _LATELY) * 1000
+        for session_id, (_, ref) in list(self._refs.items()):
+            if ref.mtime_ns > lately or self._seen.get(session_id, _NOTHING).live:
+                self._seen[session_id] = self._state_of(session_id, now)
+        return dict(self._seen)
+
+    def _state_of(self, session_id: str, now: int) -> _Seen:
+        home, ref = self._refs[session_id]
+        judged = home.judge(ref, self._kept(ref), None, now)
+        return _Seen(ref.mtime_ns, ref.size, judged.status, judged.evidence if judged.live else "", judged.live)
 
     def _id_of(self, path: str) -> str | None:
-        changed = Path(path)
-        for session_id, (_, ref) in self._refs.items():
-            if ref.path == changed:
-                return session_id
+        known = self._by_path.get(path)
+        if known is not None:
+            return known
+        if not path.endswith(_LOGS):
+            return None
+        place = Path(path)
+        states = any(place.is_relative_to(root) for home in self.homes for root in home.state_roots())
+        self._called.add("states" if states else "logs")
         return ""

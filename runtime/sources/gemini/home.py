@@ -35,6 +35,10 @@ class GeminiHome:
         """The folder of all projects' logs."""
         return (self.config / "tmp",)
 
+    def state_roots(self) -> Sequence[Path]:
+        """Folders that say only which sessions run."""
+        return ()
+
     def logs(self) -> list[LogRef]:
         """All sessions and their sub-agents."""
         found = []

@@ -47,6 +47,10 @@ class OpencodeHome:
         """The folder of the databases."""
         return (self.folder,)
 
+    def state_roots(self) -> Sequence[Path]:
+        """Folders that say only which sessions run."""
+        return ()
+
     def logs(self) -> list[LogRef]:
         """All sessions of all databases, sub-agents too."""
         found = []
