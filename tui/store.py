@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interlock.tui.kept_rules import KeptRules
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.board import SessionRow, row_of_summary
 from interlock.tui.model.undo import Note
@@ -64,10 +65,8 @@ class Store:
         self._last_signal = 0.0
         self.version = 0
         """Grows with every change."""
-        self.kept_rules: tuple[tuple[str, str], ...] = ()
-        """(id, text) of the rules in the user's policy file that came from answers, as they were read last."""
-        self.kept_fault = ""
-        """Why they could not be read."""
+        self.kept = KeptRules(self._changed, self._tell)
+        """Rules of answers in the user's policy file."""
 
     # --- life
 
@@ -379,6 +378,10 @@ class Store:
         notes, self._hosts.errands.notes = self._hosts.errands.notes, []
         return notes
 
+    def _tell(self, note: Note) -> None:
+        if self._hosts is not None:
+            self._hosts.errands.notes.append(note)
+
     def revoke(self, session: str, grant_id: str, covers: str) -> None:
         """End a standing permission. What comes of it is told in a note."""
         if self._hosts is not None:
@@ -386,36 +389,11 @@ class Store:
 
     def look_at_kept_rules(self) -> None:
         """Read anew which rules of answers stand in the user's policy file."""
-        self._spawn(self._read_kept(), counts=True)
-
-    async def _read_kept(self) -> None:
-        from interlock.runtime.tools.kept_rule import KeptRuleError, kept_rules
-
-        try:
-            rules = await asyncio.to_thread(kept_rules)
-            self.kept_rules, self.kept_fault = tuple((rule.id, rule.text) for rule in rules), ""
-        except KeptRuleError as error:
-            self.kept_rules, self.kept_fault = (), str(error)
-        self._changed()
+        self._spawn(self.kept.read(), counts=True)
 
     def drop_kept_rule(self, rule_id: str) -> None:
         """Take a rule of an earlier session out of the user's policy file. What comes of it is told in a note."""
-        self._spawn(self._drop_kept(rule_id), counts=True)
-
-    async def _drop_kept(self, rule_id: str) -> None:
-        from interlock.runtime.tools.kept_rule import KeptRuleError, drop_rule
-
-        try:
-            gone = await asyncio.to_thread(drop_rule, rule_id)
-            note = Note(
-                f"revoked: the rule {rule_id} is out of your policy file; it counts for sessions that begin now"
-            )
-            note = note if gone else Note(f"the rule {rule_id} was in your policy file no more")
-        except KeptRuleError as error:
-            note = Note(f"not revoked: {error}", "error")
-        if self._hosts is not None:
-            self._hosts.errands.notes.append(note)
-        await self._read_kept()
+        self._spawn(self.kept.drop(rule_id), counts=True)
 
     def shown(self, ask_id: str) -> None:
         """Tell the host of an ask that a screen has drawn it."""

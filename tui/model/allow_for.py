@@ -51,6 +51,11 @@ class Chosen:
         """The text that would be kept."""
         return self.edited or self.suggestion.rule
 
+    @property
+    def is_edited(self) -> bool:
+        """Whether the text is another than the suggested one."""
+        return bool(self.edited) and self.edited != self.suggestion.rule
+
 
 def offers(ask: Ask) -> tuple[Suggested, ...]:
     """The suggestions that can be answered with: those with a digest."""
@@ -89,12 +94,12 @@ def body(chosen: Chosen, preview: Preview | None, width: int, height: int) -> li
 
 def _granted(chosen: Chosen, width: int) -> list[Inked]:
     one = chosen.suggestion
-    lines = hanging("covers", ink((_FIELDS.get(one.field, one.label), "")), width, indent=LABEL)
+    said = "what your rule says" if chosen.is_edited else _FIELDS.get(one.field, one.label)
+    lines = hanging("covers", ink((said, "")), width, indent=LABEL)
     if one.field == "command":
         lines += [*_block("", one.value, width), *hanging("in", ink((one.cwd, "")), width, indent=LABEL)]
     if one.rule:
-        edited = chosen.edited and chosen.edited != one.rule
-        lines += [*_block("your rule" if edited else "as a rule", chosen.rule.strip("\n"), width)]
+        lines += [*_block("your rule" if chosen.is_edited else "as a rule", chosen.rule.strip("\n"), width)]
     return lines
 
 
@@ -153,11 +158,14 @@ def lock_of(ask: Ask, *, card_lock: str, end_seen: bool) -> str:
 
 def rule_lock(chosen: Chosen, preview: Preview | None) -> str:
     """Why the rule as it stands cannot be kept, or nothing. An edited one has to be looked at by its host first."""
-    if not chosen.edited or chosen.edited == chosen.suggestion.rule:
+    if not chosen.is_edited:
         return ""
     if preview is None or preview.state == "asked":
         return "the host looks at your rule"
     return f"not kept like this: {preview.fault}" if preview.refused else ""
+
+
+EDITED_ALONE = "your own text can be kept as a rule alone; e and an empty text bring the suggestion back"
 
 
 def line(

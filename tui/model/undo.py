@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from interlock.tui.model.ask import SCOPES
 from interlock.tui.model.moment import count
 
 UNDO_SECONDS = 15.0
 HELD_SECONDS = 5.0
 """For how long answers that were given together wait before they are sent."""
+
+
+_SHORT = {"turn": "this turn's", "session": "the session's", "ten_minutes": "the 10 min", "rule": "the rule"}
+"""Scopes, before what was allowed: a narrow screen cuts the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class Undo:
 
     def words(self, key: str) -> str:
         """What stands on the screen while it can be taken back. Foreign words in it."""
-        return f"{key} undoes: {self.covers} {SCOPES.get(self.scope, self.scope)}".rstrip()
+        return f"{key} undoes{f' {_SHORT[self.scope]}' if self.scope in _SHORT else ''}: {self.covers}"
 
 
 @dataclass(frozen=True, slots=True)

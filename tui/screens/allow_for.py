@@ -25,6 +25,7 @@ from interlock.tui.commands import (
     AllowTurn,
     Back,
     EditRule,
+    ShowHelp,
     bind,
     key_label,
     keys_of,
@@ -62,7 +63,7 @@ class AllowForScreen(Overlay[Given | None]):
     """Gives the answer, or None when the person went back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bind(AllowTurn, AllowSession, AllowTenMinutes, AllowByRule, EditRule, *MOVES),  # type: ignore[list-item]
+        *bind(AllowTurn, AllowSession, AllowTenMinutes, AllowByRule, EditRule, ShowHelp, *MOVES),  # type: ignore[list-item]
     ]
     AUTO_FOCUS = ""  # the keys are the screen's own: j and k choose, the pages scroll what is shown
     DEFAULT_CSS = """
@@ -107,8 +108,7 @@ class AllowForScreen(Overlay[Given | None]):
     def preview(self) -> Preview | None:
         """What it would have covered, as far as it is known."""
         one = self.chosen
-        edited = one.edited if one.edited != one.suggestion.rule else ""
-        return self.interlock.store.preview(self.ask_id, one.suggestion.digest, edited)
+        return self.interlock.store.preview(self.ask_id, one.suggestion.digest, one.edited if one.is_edited else "")
 
     @property
     def is_editing(self) -> bool:
@@ -163,15 +163,22 @@ class AllowForScreen(Overlay[Given | None]):
             return
         block = self.query_one("#what", InkedBlock)
         subject = None if self.is_editing else (self._ask.identity, self._drawn, self.size)
-        choices = standing(self._ask, self.chosen.suggestion) if self._chosen else ()
+        choices = self._choices
         self._gate.watch(subject, [self._raw_key(c.command) for c in choices])
         lock = allow_for.lock_of(self._ask, card_lock=self._card_lock, end_seen=block.seen_to_end)
         self._show_keys(choices, lock)
 
+    @property
+    def _choices(self) -> tuple[Choice, ...]:
+        """For how long what is shown can be allowed: a text of the person's own only as the rule that it is."""
+        found = standing(self._ask, self.chosen.suggestion) if self._chosen else ()
+        return tuple(c for c in found if c.scope == "rule") if self._chosen and self.chosen.is_edited else found
+
     def _show_keys(self, choices: tuple[Choice, ...], lock: str) -> None:
         width = max(self.size.width - 2, 20)
         if self.is_editing:
-            keys = ink(("Esc", "bold"), (" done writing; nothing is kept before you allow by it", "quiet"))
+            said = " done writing; nothing is kept before you allow by it; an empty text is the suggested one"
+            keys = ink(("Esc", "bold"), (said, "quiet"))
             notes = []
         else:
             live = [c for c in choices if not lock and not self._lock_of(c)]
@@ -182,6 +189,7 @@ class AllowForScreen(Overlay[Given | None]):
             notes = [
                 (lock, "mark"),
                 (allow_for.rule_lock(self.chosen, self.preview), "bold mark"),
+                (allow_for.EDITED_ALONE if self.chosen.is_edited else "", "quiet"),
                 (self._gate.hint, "mark"),
             ]
         self.query_one("#keys", InkedLines).show(keys.wrapped(width))
@@ -200,6 +208,10 @@ class AllowForScreen(Overlay[Given | None]):
         self._watch()
 
     # --- choosing and writing
+
+    def action_show_help(self) -> None:
+        """The keys of this panel."""
+        self.interlock.show_help(("grant",))
 
     def _pick(self, step: int) -> None:
         if not self.is_editing and self._chosen:
@@ -275,7 +287,7 @@ class AllowForScreen(Overlay[Given | None]):
 
     def _answer(self, command: str) -> None:
         choice, chosen, ask = BY_COMMAND[command], self.chosen, self._ask
-        if self.is_editing or choice not in standing(ask, chosen.suggestion):
+        if self.is_editing or choice not in self._choices:
             return
         block = self.query_one("#what", InkedBlock)
         lock = allow_for.lock_of(ask, card_lock=self._card_lock, end_seen=block.seen_to_end) or self._lock_of(choice)

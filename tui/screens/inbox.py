@@ -126,6 +126,12 @@ class InboxScreen(FrameScreen):
 
     # --- rows
 
+    def tick(self) -> None:
+        """A second has passed: ages grow in the list too."""
+        super().tick()
+        if self.is_current:
+            self.list.changed()
+
     def refresh_rows(self) -> None:
         """Pull rows; the card keeps its ask whatever happens to the list."""
         asks = self.store.asks

@@ -70,7 +70,7 @@ class RulesScreen(FrameScreen):
             # one that came or went may have changed the policy file
             self._standing = standing
             self.store.look_at_kept_rules()
-        self.list.show_items(rules.rows(self.store.grants, self.store.kept_rules, names))
+        self.list.show_items(rules.rows(self.store.grants, self.store.kept.rules, names))
         self._draw_details()
 
     def tick(self) -> None:
@@ -82,9 +82,9 @@ class RulesScreen(FrameScreen):
     @on(LineList.Highlighted, "#list")
     def _draw_details(self) -> None:
         lines = rules.details(self.list.item, max(self.size.width - 2, 20), self.store.now())
-        if self.store.kept_fault:
+        if self.store.kept.fault:
             lines = [
-                *ink((f"rules kept by answers: {self.store.kept_fault}", "bold failed")).wrapped(self.size.width - 2),
+                *ink((f"rules kept by answers: {self.store.kept.fault}", "bold failed")).wrapped(self.size.width - 2),
                 *lines,
             ]
         details = self.query_one("#details", InkedLines)

@@ -13,7 +13,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from interlock.tui.commands import REGISTRY, AllowOnce, Back, Deny, ToggleMark, bind, key_label, keys_of
+from interlock.tui.commands import REGISTRY, AllowOnce, Back, Deny, ShowHelp, ToggleMark, bind, key_label, keys_of
 from interlock.tui.model import alike
 from interlock.tui.model.answers import BY_COMMAND
 from interlock.tui.model.ask import Ask
@@ -31,7 +31,7 @@ from interlock.tui.widgets.wrapped import WrappedView
 class TogetherScreen(Overlay[tuple[Given, ...]]):
     """Gives the answers, none when the person went back."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bind(AllowOnce, Deny, ToggleMark)  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = bind(AllowOnce, Deny, ToggleMark, ShowHelp)  # type: ignore[assignment]
     DEFAULT_CSS = """
     TogetherScreen { layout: vertical; padding: 0 1; }
     TogetherScreen #list { height: auto; max-height: 30%; min-height: 2; border-top: solid $rule; }
@@ -157,6 +157,10 @@ class TogetherScreen(Overlay[tuple[Given, ...]]):
         return self._gate.is_sending
 
     # --- what a person does
+
+    def action_show_help(self) -> None:
+        """The keys of this panel."""
+        self.interlock.show_help(("list", "together"))
 
     def action_toggle_mark(self) -> None:
         """Leave the ask under the cursor out, or take it in again."""

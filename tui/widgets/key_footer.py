@@ -1,7 +1,7 @@
 """The last line: what can be done here, with the keys as they are now, and beside it what happened last.
 
 Promises: one line, from the bindings that are active; a command that is not live yet is dim; what does not fit is left
-out from the right, `? help` last of all; a click does what the key does.
+out from the right, after what is the same everywhere, `? help` last of all; a click does what the key does.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from interlock.tui.commands import REGISTRY, Command, OpenPalette, ShowHelp, key_label
+from interlock.tui.commands import REGISTRY, Command, NextWaiting, OpenPalette, ShowHelp, ToggleFollow, key_label
 from interlock.tui.safe_text import cells, one_line, to_strip
 
 _ALWAYS = (OpenPalette.name, ShowHelp.name)
+_LEAST = (ToggleFollow.name, NextWaiting.name)
+"""What is left out before the keys of the present view."""
 _GAP = 3
 
 
@@ -88,7 +90,8 @@ class KeyFooter(Widget):
         rows = self.shown()
         while rows and sum(cells(f"{row[0]} {row[1]}") + _GAP for row in rows) - _GAP > room:
             # The last two say where everything else is to be found.
-            del rows[-3 if len(rows) > 2 else 0]
+            first = next((n for name in _LEAST for n, row in enumerate(rows) if row[1] == REGISTRY[name].footer), None)
+            del rows[first if first is not None else -3 if len(rows) > 2 else 0]
         return rows
 
     def _style(self, name: str) -> Style:

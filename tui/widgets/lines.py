@@ -7,6 +7,7 @@ Does not promise: rows of more than one line.
 
 from __future__ import annotations
 
+import textwrap
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Generic, Protocol, TypeVar
@@ -361,10 +362,13 @@ class LineList(ScrollView, can_focus=True):
     def _blank(self, y: int, width: int) -> Strip:
         from interlock.tui.safe_text import one_line, to_strip
 
-        if len(self._rows) or not 0 <= y - 1 < len(self._empty):
+        if len(self._rows):
+            return Strip.blank(width, self.rich_style)
+        words = [row for line in self._empty for row in textwrap.wrap(line, max(width - 3, 10)) or [""]]
+        if not 0 <= y - 1 < len(words):
             return Strip.blank(width, self.rich_style)
         style = self.get_component_rich_style("lines--empty")
-        return to_strip(one_line(f"  {self._empty[y - 1]}", width), style, width=width)
+        return to_strip(one_line(f"  {words[y - 1]}", width), style, width=width)
 
 
 def _nothing(_item: object, width: int, _selected: bool) -> Strip:
