@@ -19,7 +19,9 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def show(
-        session: str = typer.Argument(help="Id of a session, or how it begins; with --facts the log of any agent."),
+        sessions: list[str] = typer.Argument(
+            metavar="SESSION...", help="Id of a session, or how it begins; with --facts one or more logs of any agent."
+        ),
         facts: bool = typer.Option(False, "--facts", help="What the log of any agent comes to, in numbers."),
         part: str | None = typer.Option(None, "--part", help="Of a database with several sessions: the id of one."),
         as_json: bool = typer.Option(False, "--json", help="One JSON object."),
@@ -28,11 +30,15 @@ def register(app: typer.Typer) -> None:
         if facts:
             from interlock.runtime.cli.facts import show_facts
 
-            show_facts(session, part, as_json=as_json)
+            show_facts(sessions, part, as_json=as_json)
             return
+        if len(sessions) > 1:
+            from interlock.runtime.cli.fault import CommandFault
+
+            raise CommandFault("one session at a time can be shown; with --facts several logs can be counted together.")
         from interlock.runtime.cli.foreign_reading import session_reading
 
-        reading, summary = session_reading(session)
+        reading, summary = session_reading(sessions[0])
         calls = list(_calls(reading))
         head = {**asdict(summary), "path": str(summary.path)}
         if as_json:

@@ -20,6 +20,8 @@ class Reasoning(Event):
     """Empty where the log keeps it encrypted or only says that there was some."""
     request_id: str | None = None
     encrypted: bool | None = None
+    inherited: bool | None = None
+    """Copied from another session's log."""
 
 
 class SessionBoundary(Event):

@@ -26,6 +26,8 @@ class ToolIntent(Event):
     request_id: str | None = None
     call_id: str | None = None
     """The provider's own id of the call."""
+    inherited: bool | None = None
+    """Copied from another session's log: it was asked for there."""
 
 
 class FieldError(Record):

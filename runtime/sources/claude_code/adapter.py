@@ -159,7 +159,7 @@ class ClaudeAdapter(RecordAdapter):
 
     def _put_there(self, words: str, uuid: str, *, inherited: bool) -> Iterator[AnyEvent]:
         kind = kind_of(words)
-        if kind == "interrupt" and not self.calls.interrupted:
+        if kind == "interrupt" and not self.calls.interrupted and not inherited:
             yield self.say.boundary("interrupted", words)
             return
         if kind == "notification":

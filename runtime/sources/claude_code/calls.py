@@ -38,12 +38,14 @@ class Calls:
         self.interrupted = False
         """A call was interrupted, and the notice of the same interrupt has not come yet."""
 
-    def asked(self, value: dict[str, Any], block: dict[str, Any], place: int, message_id: str) -> Iterator[AnyEvent]:
+    def asked(
+        self, value: dict[str, Any], block: dict[str, Any], place: int, message_id: str, *, inherited: bool
+    ) -> Iterator[AnyEvent]:
         """The model asks for a tool in block `place` of a record."""
         by = shape.text(value.get("uuid")) or str(self._say.origin.offset)
         call_id = self._key(shape.name_of(block.get("id")), value, block) or f"{by}#{place}"
         tool, given = shape.name_of(block.get("name")), block.get("input")
-        yield from self._say.intent(call_id, tool, given, request_id=message_id)
+        yield from self._say.intent(call_id, tool, given, request_id=message_id, inherited=inherited)
         call = self._say.calls.get(call_id)
         if call is not None and "by" not in call.notes:
             call.notes["by"] = by

@@ -77,9 +77,9 @@ class Responses:
                 yield self._say.assistant(words, message_id, message_id, inherited=inherited)
         elif kind in ("thinking", "redacted_thinking"):
             words = shape.text(block.get("thinking"))
-            yield self._say.reasoning(words, message_id, message_id, encrypted=not words)
+            yield self._say.reasoning(words, message_id, message_id, encrypted=not words, inherited=inherited)
         elif kind in _CALLS:
-            yield from calls.asked(value, block, place, message_id)
+            yield from calls.asked(value, block, place, message_id, inherited=inherited)
         elif kind.endswith("_tool_result"):
             failed = kind != "mcp_tool_result" and shape.text(shape.at(block, "content", "type")).endswith("_error")
             failed |= block.get("is_error") is True

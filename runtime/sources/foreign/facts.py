@@ -44,10 +44,10 @@ class SessionFacts:
     """Messages that a person wrote."""
     injected: int = 0
     """Messages in the user's place that no person wrote."""
-    assistant_messages: int = 0
-    """Responses of the model with at least one text, call or thought; parts of one message count once."""
-    inherited: int = 0
-    """Messages that were copied from an earlier session."""
+    _answers: dict[str, bool] = field(default_factory=dict)
+    """Response -> whether it was copied from an earlier session."""
+    _copied_turns: int = 0
+    """Messages of the person that were copied from an earlier session."""
     first: str = ""
     last: str = ""
     """The earliest and the latest time in the log."""
@@ -58,17 +58,34 @@ class SessionFacts:
     boundaries: Counter[str] = field(default_factory=Counter)
     spawning: frozenset[str] = frozenset()
     """Tools whose every call counts as one for a sub-agent, whatever came of it."""
-    _messages: set[str] = field(default_factory=set)
+    _sums: Counter[str] = field(default_factory=Counter)
+    """Of other sessions that were joined: what is counted by ids within each."""
+    _copied_calls: set[str] = field(default_factory=set)
+    """Intents of calls that were copied from an earlier session."""
     _asked: set[str] = field(default_factory=set)
     """Intents of those tools."""
     _children: dict[str, set[str]] = field(default_factory=dict)
     """Intent -> ids of the agents that it started, as far as they are told."""
 
     @property
+    def assistant_messages(self) -> int:
+        """Responses of the model with at least one text, call or thought; parts of one message count once."""
+        return self._sums["answers"] + len(self._answers) - sum(self._answers.values())
+
+    @property
+    def inherited(self) -> int:
+        """Messages that were copied from an earlier session."""
+        return self._copied_turns + self._copied_answers
+
+    @property
+    def _copied_answers(self) -> int:
+        return self._sums["copies"] + sum(self._answers.values())
+
+    @property
     def sub_agents(self) -> int:
         """Calls for an agent of its own; one call of a script that started several counts for each of them."""
         others = (children for intent, children in self._children.items() if intent not in self._asked)
-        return len(self._asked) + sum(max(1, len(children)) for children in others)
+        return self._sums["agents"] + len(self._asked) + sum(max(1, len(children)) for children in others)
 
     def add(self, event: AnyEvent) -> None:
         """Take one event."""
@@ -83,19 +100,14 @@ class SessionFacts:
             case AssistantMessage():
                 self._assistant(event.message_id, bool(event.inherited))
             case ToolIntent():
-                # a result without its call says that there was one, and not of which tool
-                self.calls[event.tool] += event.reason != UNRECORDED
-                if event.tool in self.spawning:
-                    self._asked.add(event.intent_id)
-                if event.request_id:
-                    self._assistant(event.request_id, False)
+                self._intent(event)
             case Reasoning() if event.request_id:
-                self._assistant(event.request_id, False)
-            case ToolObservation():
+                self._assistant(event.request_id, bool(event.inherited))
+            case ToolObservation() if event.intent_id not in self._copied_calls:
                 self._observation(event)
-            case ModelResponse() if not event.inherited:
+            case ModelResponse():
                 self._response(event)
-            case AgentSpawned():
+            case AgentSpawned() if event.intent_id not in self._copied_calls:
                 self._children.setdefault(event.intent_id, set()).update([event.child] if event.child else ())
             case SessionBoundary():
                 self.boundaries[event.kind] += 1
@@ -115,20 +127,25 @@ class SessionFacts:
 
     def _user(self, event: UserMessage) -> None:
         if event.inherited:
-            self.inherited += 1
+            self._copied_turns += 1
         elif event.injected:
             self.injected += 1
         else:
             self.user_turns += 1
 
     def _assistant(self, message_id: str, inherited: bool) -> None:
-        if message_id in self._messages:
+        self._answers[message_id] = inherited or self._answers.get(message_id, False)
+
+    def _intent(self, event: ToolIntent) -> None:
+        if event.request_id:
+            self._assistant(event.request_id, bool(event.inherited))
+        if event.inherited:
+            self._copied_calls.add(event.intent_id)
             return
-        self._messages.add(message_id)
-        if inherited:
-            self.inherited += 1
-        else:
-            self.assistant_messages += 1
+        # a result without its call says that there was one, and not of which tool
+        self.calls[event.tool] += event.reason != UNRECORDED
+        if event.tool in self.spawning:
+            self._asked.add(event.intent_id)
 
     def _observation(self, event: ToolObservation) -> None:
         self.ended += 1
@@ -142,11 +159,33 @@ class SessionFacts:
             self.failed += 1
 
     def _response(self, event: ModelResponse) -> None:
+        if event.inherited:
+            if event.request_id in self._answers:
+                self._assistant(event.request_id, True)
+            return
         name = event.model or ""
         before = self.usage.get(name, Usage())
-        self.usage[name] = Usage(**{k: getattr(before, k) + getattr(event.usage, k) for k in _KINDS})
+        self.usage[name] = _added(before, event.usage)
         if event.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + event.cost_usd
+
+    def joined(self, other: SessionFacts) -> None:
+        """Take what another session came to as well, of which nothing may be this one's too."""
+        self.agent = self.agent if self.agent in ("", other.agent) else "several"
+        self.agent = self.agent or other.agent
+        self.versions += [version for version in other.versions if version not in self.versions]
+        self.sessions += [session for session in other.sessions if session not in self.sessions]
+        for name in ("ended", "failed", "denied", "interrupted", "user_turns", "injected", "_copied_turns"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.calls += other.calls
+        self.boundaries += other.boundaries
+        self._sums += Counter(answers=other.assistant_messages, agents=other.sub_agents, copies=other._copied_answers)
+        self.first = min(filter(None, (self.first, other.first)), default="")
+        self.last = max(self.last, other.last)
+        for model, usage in other.usage.items():
+            self.usage[model] = _added(self.usage.get(model, Usage()), usage)
+        if other.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + other.cost_usd
 
     def tokens(self) -> Usage:
         """The sum over all models."""
@@ -181,6 +220,10 @@ class SessionFacts:
             "costUsd": self.cost_usd,
             "boundaries": dict(self.boundaries),
         }
+
+
+def _added(one: Usage, other: Usage) -> Usage:
+    return Usage(**{k: getattr(one, k) + getattr(other, k) for k in _KINDS})
 
 
 def _wire(usage: Usage) -> dict[str, int]:

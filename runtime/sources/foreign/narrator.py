@@ -181,7 +181,13 @@ class Narrator:
         )
 
     def reasoning(
-        self, text: str, message_id: str = "", request_id: str | None = None, *, encrypted: bool = False
+        self,
+        text: str,
+        message_id: str = "",
+        request_id: str | None = None,
+        *,
+        encrypted: bool = False,
+        inherited: bool = False,
     ) -> Reasoning:
         """The model thought."""
         return Reasoning(
@@ -189,6 +195,7 @@ class Narrator:
             text=kept(text)[0],
             request_id=request_id,
             encrypted=encrypted or None,
+            inherited=inherited or None,
             **self._envelope,
         )
 
@@ -224,7 +231,14 @@ class Narrator:
         )
 
     def intent(
-        self, call_id: str, tool: str, raw_input: Any, *, request_id: str | None = None, reason: str | None = None
+        self,
+        call_id: str,
+        tool: str,
+        raw_input: Any,
+        *,
+        request_id: str | None = None,
+        reason: str | None = None,
+        inherited: bool = False,
     ) -> Iterable[AnyEvent]:
         """The model asked for a tool. Nothing when this call is known already."""
         if not call_id:
@@ -240,6 +254,7 @@ class Narrator:
             reason=reason,
             request_id=request_id,
             call_id=call_id,
+            inherited=inherited or None,
             **self._envelope,
         )
 

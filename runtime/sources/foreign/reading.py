@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from interlock.runtime.events.union import AnyEvent, DamagedLine, UnknownEvent
 from interlock.runtime.journal.codec import decode_line
-from interlock.runtime.journal.tail import TailReader
+from interlock.runtime.journal.envelope import brief
+from interlock.runtime.journal.tail import TailReader, read_line_at
+from interlock.runtime.sources.foreign.copies import Copies
 from interlock.runtime.sources.foreign.facts import SessionFacts
 from interlock.runtime.sources.foreign.registry import detect
 from interlock.runtime.sources.foreign.translation import Translation
+
+_ADDED = (
+    "records",
+    "eventRecords",
+    "keptRecords",
+    "unknownRecords",
+    "damagedLines",
+    "gluedLines",
+    "gluedRecovered",
+    "bytes",
+)
 
 
 def open_log(path: Path, *, session: str = "", part: str | None = None) -> Translation:
@@ -31,15 +45,54 @@ def all_events(translation: Translation) -> Iterator[AnyEvent]:
 
 def facts_of(path: Path, *, part: str | None = None) -> dict[str, Any]:
     """The facts of one log, as `interlock show FILE --facts --json` prints them. Raises UnknownFormat, OSError."""
+    return _counted(path, part, None)[1]
+
+
+def facts_of_several(paths: Sequence[Path]) -> dict[str, Any]:
+    """`files`: the facts of each log, in the order given; `total`: of all together, every message counted once.
+
+    What a resume or a fork copied counts where it stands first: in the log that began first, of two that began at the
+    same time in the one that was given first. Raises UnknownFormat, OSError.
+    """
+    copies, total, found = Copies(), SessionFacts(), dict[int, tuple[SessionFacts, dict[str, Any]]]()
+    for place in sorted(range(len(paths)), key=lambda place: (_began(paths[place]), place)):
+        found[place] = _counted(paths[place], None, copies)
+        total.joined(found[place][0])
+    files = [{"file": str(paths[place]), **found[place][1]} for place in range(len(paths))]
+    sums = {name: sum(file.get(name, 0) for file in files) for name in _ADDED}
+    longest = max((file["longestLine"] for file in files), default=0)
+    return {"files": files, "total": {**total.to_json(), **sums, "longestLine": longest}}
+
+
+def _began(path: Path) -> str:
+    """The first time in a log; empty where none stands near its beginning."""
+    if _is_own(path):
+        return ""
+    translation = open_log(path)
+    try:
+        return next((event.ts for event in islice(translation.events(256 * 1024), 200) if event.ts), "")
+    finally:
+        translation.close()
+
+
+def _is_own(path: Path) -> bool:
+    first = brief(read_line_at(path, 0)) if path.is_file() else None
+    return first is not None and first.type == "session.started" and first.seq >= 0
+
+
+def _counted(path: Path, part: str | None, copies: Copies | None) -> tuple[SessionFacts, dict[str, Any]]:
+    if _is_own(path):
+        return _own(path)
     translation = open_log(path, part=part)
     facts = SessionFacts(spawning=translation.format.spawning)
     try:
-        for event in all_events(translation):
+        events = all_events(translation)
+        for event in events if copies is None else copies.marked(str(path), events):
             facts.add(event)
     finally:
         translation.close()
     tally = translation.tally
-    return {
+    return facts, {
         "format": translation.format.kind,
         **facts.to_json(),
         "records": tally.records,
@@ -56,6 +109,10 @@ def facts_of(path: Path, *, part: str | None = None) -> dict[str, Any]:
 
 def own_facts(path: Path) -> dict[str, Any]:
     """The same of a journal of ours. Raises OSError."""
+    return _own(path)[1]
+
+
+def _own(path: Path) -> tuple[SessionFacts, dict[str, Any]]:
     facts, damaged, unknown, longest, records = SessionFacts(), 0, 0, 0, 0
     reader = TailReader(path)
     try:
@@ -74,4 +131,4 @@ def own_facts(path: Path) -> dict[str, Any]:
     finally:
         reader.close()
     found = {"format": "interlock", **facts.to_json(), "records": records, "unknownRecords": unknown}
-    return {**found, "damagedLines": damaged, "longestLine": longest, "bytes": path.stat().st_size}
+    return facts, {**found, "damagedLines": damaged, "longestLine": longest, "bytes": path.stat().st_size}

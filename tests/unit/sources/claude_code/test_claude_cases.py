@@ -11,7 +11,7 @@ import pytest
 
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.claude_code.adapter import FORMAT, ClaudeAdapter
-from interlock.runtime.sources.claude_code.copies import Copies
+from interlock.runtime.sources.foreign.copies import Copies
 from interlock.runtime.sources.claude_code.places import transcripts
 from interlock.runtime.sources.claude_code.status import judge
 from interlock.runtime.sources.claude_code.summary import summary
