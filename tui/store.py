@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 FRAME_SECONDS = 1 / 30
 """Shortest time between two signals."""
+_ROWS_FOR = 5_000_000
+"""Microseconds for which rows are kept when nothing differs."""
 
 
 def wall_micros() -> int:
@@ -63,6 +65,8 @@ class Store:
         """Pieces of work under way that will change what is shown."""
         self._timer: asyncio.TimerHandle | None = None
         self._last_signal = 0.0
+        self._rows: list[SessionRow] = []
+        self._rows_made_for = (-1, -1)
         self.version = 0
         """Grows with every change."""
         self.kept = KeptRules(self._changed, self._tell)
@@ -305,7 +309,13 @@ class Store:
 
     @property
     def sessions(self) -> list[SessionRow]:
-        """All sessions, in no order."""
+        """All sessions, in no order. Made anew when something differs, and every few seconds for what time alone tells."""
+        made_for = (self.version, self.now() // _ROWS_FOR)
+        if self._rows_made_for != made_for:
+            self._rows, self._rows_made_for = self._made_rows(), made_for
+        return self._rows
+
+    def _made_rows(self) -> list[SessionRow]:
         now = self.now()
         rows = dict(self._foreign.rows) if self._foreign is not None else {}
         rows |= {i: row for i, row in self._summaries.items() if row.foreign not in rows}
