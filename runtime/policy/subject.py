@@ -198,13 +198,18 @@ def _expanded(text: str, use: Use, simple: SimpleCommand, call: Call, world: Wor
     # a pattern for hidden names also stands for `..` in some shells
     hidden = any(part.startswith(".") and part.strip(".") and set(part) & set("*?[") for part in text.split("/"))
     names = None if hidden else world.expand(posixpath.join(call.cwd, simple.cwd or "", text), _MOST_NAMES)
-    if names is None:
+    if names is None or (simple.loose and any(_falls_apart(name.removeprefix(call.cwd)) for name in names)):
         yield PathFact(text, "", False, use, "unknown")
         return
     for name in names:
         fact = path_fact(name, use, call, world)
         if not fact.inside or fact.guard or fact.own:
             yield fact
+
+
+def _falls_apart(name: str) -> bool:
+    """Whether a shell makes several words of a name, or looks for further files by it."""
+    return any(c.isspace() or c in "*?[" for c in name)
 
 
 def _risk_words(found: Effects, paths: tuple[PathFact, ...], reads: bool, understood: bool) -> set[str]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from interlock.runtime.policy.shell.expand import Bound
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.option import Spec, read_options
 from interlock.runtime.policy.shell.state import State, join
+from interlock.runtime.policy.shell.variable import may_be_set
 from interlock.runtime.policy.shell.walk import Walk
 
 Handler = Callable[[Frame, State, Walk], None]
@@ -21,7 +23,8 @@ def _cd(frame: Frame, state: State, walk: Walk) -> None:
     if any(f.value == "-P" for f in args) or "CDPATH" in state.values or len(args) > 1:
         state.lose_directory()
     elif not args:
-        state.enter(state.values.get("HOME", state.home))
+        home = state.values.get("HOME", state.home)
+        state.enter(home if isinstance(home, str) else None)
     elif args[0].value == "-" and args[0].known:
         state.previous, state.cwd = state.cwd, state.previous
     elif args[0].known and not args[0].glob:
@@ -80,8 +83,13 @@ def _assigns_named(frame: Frame, state: State, walk: Walk) -> None:
         _subscripts(frame, state, walk)
     # read, mapfile, getopts, printf -v, let: whatever they set is known only at run time
     for field in frame.args:
-        if field.value.isidentifier():
-            state.values[field.value] = None
+        if not field.value.isidentifier():
+            continue
+        before = state.values.get(field.value)
+        if isinstance(before, Bound) and before.items:
+            walk.note(f"{field.value} is set again inside a loop over it")
+        # what is read comes from a command or a file that is listed too
+        state.values[field.value] = Bound(()) if frame.name == "read" and may_be_set(field.value) else None
 
 
 def _alias(frame: Frame, state: State, walk: Walk) -> None:

@@ -9,15 +9,11 @@ from collections.abc import Callable, Sequence
 
 from interlock.runtime.policy.shell.model import ReadOnlyVerdict, SimpleCommand
 from interlock.runtime.policy.shell.option import names
-from interlock.runtime.policy.shell.programs.form import Form
 from interlock.runtime.policy.shell.programs.git import git_verdict
-from interlock.runtime.policy.shell.programs.system import SYSTEM, find_verdict, printf_verdict, test_verdict
-from interlock.runtime.policy.shell.programs.text import TEXT
-from interlock.runtime.policy.shell.programs.viewer import VIEWERS, ip_verdict, tar_verdict
+from interlock.runtime.policy.shell.programs.system import find_verdict, printf_verdict, test_verdict
+from interlock.runtime.policy.shell.programs.table import FORMS
+from interlock.runtime.policy.shell.programs.viewer import ip_verdict, tar_verdict
 from interlock.runtime.policy.shell.wrapper import TRANSPARENT, WRAPPERS
-
-FORMS: dict[str, Form] = {**VIEWERS, **TEXT, **SYSTEM}
-"""Every program with a table of read-only options."""
 
 _OWN: dict[str, Callable[[Sequence[str]], str]] = {
     "git": git_verdict,
@@ -29,7 +25,7 @@ _OWN: dict[str, Callable[[Sequence[str]], str]] = {
     "tar": tar_verdict,
     "gtar": tar_verdict,
     "bsdtar": tar_verdict,
-    "echo": lambda _: "",
+    **dict.fromkeys(("echo", "true", "false", ":"), lambda _: ""),
 }
 _FOLDERS = ("/bin/", "/usr/bin/")
 _VERSION_ONLY = names(
@@ -94,6 +90,8 @@ def _redirects(command: SimpleCommand) -> str:
 
 def _variables(command: SimpleCommand) -> str:
     for name, value in command.assignments:
+        if name == "IFS" and command.program == "read":
+            continue
         if name not in _HARMLESS_VARIABLES or value.lstrip(":").startswith("/") or ".." in value:
             return f"the variable {name} is set for it"
     return ""
@@ -106,6 +104,8 @@ def _patterns(name: str, command: SimpleCommand) -> str:
     for i in command.globs:
         if form and form.most < 100:
             return "a pattern may become a second operand, which would be written"
+        if name == "echo" or (name == "printf" and i > 1):
+            continue
         if command.argv[i][:1] in "*?[" and i < dashes and not (form and form.globs and name not in _OWN):
             return "a pattern may become an option"
     return ""

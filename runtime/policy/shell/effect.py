@@ -41,16 +41,18 @@ _CURL_VALUES = Spec(
     "dFHouXAbcDeEmTxyYzKQrtUwC",
     names("data data-binary data-raw form header output user request upload-file"),
 )
+_COMPARING = ("=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge")
 _ONE_OUTPUT = {"uniq": 1, "xxd": 1, "base64": 1, "base32": 1}
 
 
 def effects(command: SimpleCommand) -> Effects:
     """What `command` touches."""
     name = program_name(command.program).rpartition("/")[2]
-    reads = [r.target for r in command.redirects if r.operator in ("<", "<>") and r.target]
+    reads = [r.target for r in command.redirects if r.operator in ("<", "<>") and r.target and r.target != "/dev/null"]
     writes = [r.target or "<any>" for r in command.redirects if r.writes and r.target != "/dev/null"]
     args = list(command.argv[1:])
     more_reads, more_writes = _operands(name, args, command)
+    more_reads = _files_alone(more_reads, command)
     network = (_network(name, args) and not is_version(name, args)) or any(
         (t or "").startswith(("/dev/tcp/", "/dev/udp/")) for t in (*reads, *writes)
     )
@@ -60,6 +62,14 @@ def effects(command: SimpleCommand) -> Effects:
         network,
         _flags(name, args, command),
     )
+
+
+def _files_alone(reads: list[str], command: SimpleCommand) -> list[str]:
+    """Without the pipes of `<(…)` and without /dev/null; with every pattern, because the shell looks for its files."""
+    known = {word for word, is_known in zip(command.argv, command.known, strict=True) if is_known}
+    pipes = {word for word in command.argv if word.startswith("<(") and word not in known}
+    patterns = [command.argv[i] for i in command.globs if command.argv[i] not in reads and command.argv[i][:1] != "-"]
+    return [file for file in (*reads, *patterns) if file not in pipes and file != "/dev/null"]
 
 
 def _operands(name: str, args: list[str], command: SimpleCommand) -> tuple[list[str], list[str]]:
@@ -102,7 +112,7 @@ def _listed(name: str, args: list[str], command: SimpleCommand) -> tuple[list[st
     if name in _ONE_OUTPUT and len(files) > _ONE_OUTPUT[name]:
         files, writes = files[:-1], [*writes, files[-1]]
     if name in ("test", "["):
-        files = [f for f in files if f not in ("]", "!", "=", "==", "!=", "(", ")") and not f.startswith("-")]
+        files = _tested(args)
     files += [o.value for o in reading.options if o.name in form.option_files.split() and o.value]
     if name == "sed" and reading.has("-i", "--in-place"):
         writes = [*writes, *files]
@@ -110,6 +120,14 @@ def _listed(name: str, args: list[str], command: SimpleCommand) -> tuple[list[st
         writes = [*writes, *_script_writes(name, args, reading)]
     files = [f for f in files if f != "-" and not (form.numbers and f[:1] in "-+" and f[1:].isdigit())]
     return (files or [form.default]) if form.default else files, writes
+
+
+def _tested(args: list[str]) -> list[str]:
+    """The operands of `test` that are files: not those that are compared as text or as numbers."""
+    compared = {j for i, a in enumerate(args) if a in _COMPARING for j in (i - 1, i + 1)}
+    compared |= {i + 1 for i, a in enumerate(args) if a in ("-n", "-z")}
+    words = ("]", "!", "(", ")", *_COMPARING)
+    return [a for i, a in enumerate(args) if i not in compared and a not in words and not a.startswith("-")]
 
 
 def _script_writes(name: str, args: list[str], reading: Reading) -> list[str]:

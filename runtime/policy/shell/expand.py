@@ -34,13 +34,26 @@ class Field:
     glob: bool
     start: int
     end: int
+    loose: bool = False
+    """A name that a pattern gave, without quotes: it is split at blanks and may be a pattern again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A variable that may have several values: these words, or, where there are none, text that is shown anyway."""
+
+    items: tuple[Field, ...]
+
+
+Value = str | Bound | None
+"""What the text says of a variable; None: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The values that the text has given so far."""
 
-    values: Mapping[str, str | None]
+    values: Mapping[str, Value]
     home: str | None
 
 
@@ -103,7 +116,7 @@ def _tilde(parts: list[Part], scope: Scope) -> list[Part]:
         return parts
     rest = parts[1].value if len(parts) > 1 and isinstance(parts[1], Lit) and not parts[1].quoted else ""
     home = scope.values.get("HOME", scope.home)
-    if head.value == "~" and home is not None and (len(parts) == 1 or rest.startswith("/")):
+    if head.value == "~" and isinstance(home, str) and (len(parts) == 1 or rest.startswith("/")):
         return [Lit(home, True), *parts[1:]]
     return parts
 
@@ -151,7 +164,8 @@ def guess(part: Part, scope: Scope) -> str | None:
 def _guess_variable(part: Var, scope: Scope) -> str | None:
     if part.name in _NUMBERS and not part.op:
         return "0"
-    value = scope.values.get(part.name)
+    found = scope.values.get(part.name)
+    value = _only(found) if isinstance(found, Bound) else found
     if value is None and part.name not in scope.values:
         value = {"IFS": " \t\n", "HOME": scope.home, "@": "", "*": ""}.get(part.name)
     if part.op in _DEFAULTS:
@@ -159,6 +173,11 @@ def _guess_variable(part: Var, scope: Scope) -> str | None:
     if part.op in (":+", "+"):
         return _join(part.arg, scope) if value else None
     return value if part.op in ("", "@P", "@E", "@Q") else None
+
+
+def _only(bound: Bound) -> str | None:
+    """The one value that is left."""
+    return bound.items[0].value if len(bound.items) == 1 and not bound.items[0].glob else None
 
 
 def _join(parts: list[Part], scope: Scope) -> str | None:

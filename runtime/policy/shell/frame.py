@@ -14,6 +14,16 @@ from interlock.runtime.policy.shell.printed import printed
 from interlock.runtime.policy.shell.state import State
 
 
+class Fed:
+    """The standard input of a stage: its text, or None when only run time tells."""
+
+    __slots__ = ("text", "words")
+
+    def __init__(self, text: str | None, words: tuple[Field, ...] = ()) -> None:
+        self.text = text
+        self.words = words
+
+
 @dataclass(slots=True)
 class Frame:
     """The fields of one command and where they came from."""
@@ -28,6 +38,8 @@ class Frame:
     """Its standard input comes from a pipe, a file or the text."""
     input: str | None = None
     """That input, when the text gives it."""
+    feeder: tuple[Field, ...] = ()
+    """The words of the command whose output it is fed."""
     notes: list[str] = field(default_factory=list)
 
     @classmethod
@@ -85,11 +97,12 @@ class Frame:
             understood=not notes,
             notes=notes,
             globs=tuple(i for i, f in enumerate(self.fields) if f.glob and f.known),
+            loose=any(f.loose for f in self.fields),
         )
 
     def output(self) -> str | None:
         """What it prints, for echo, printf and cat with text in sight."""
-        if not all(f.known for f in self.fields) or any(r.writes for r in self.redirects):
+        if not all(f.known and not f.glob for f in self.fields) or any(r.writes for r in self.redirects):
             return None
         return printed(self.name, [f.value for f in self.args], self.input)
 

@@ -61,6 +61,8 @@ class SimpleCommand:
     """Why it is not understood, in plain words."""
     globs: tuple[int, ...] = ()
     """Words of `argv` that are unquoted patterns: names that exist at run time; `known` is False for them."""
+    loose: bool = False
+    """A name that one of them stands for is split at blanks: `for f in *; do cat $f; done`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass, field
 
-from interlock.runtime.policy.shell.expand import Scope
+from interlock.runtime.policy.shell.expand import Scope, Value
 
 
 def join(cwd: str | None, target: str) -> str | None:
@@ -32,7 +32,7 @@ class State:
     """Other directories it may be in when an earlier `cd` failed."""
     previous: str | None = None
     stack: list[str | None] = field(default_factory=list)
-    values: dict[str, str | None] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
     aliases: dict[str, str] = field(default_factory=dict)
     rebound: set[str] = field(default_factory=set)

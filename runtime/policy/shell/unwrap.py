@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from interlock.runtime.policy.shell.bounded import found_fields, prints_alone, prints_names
 from interlock.runtime.policy.shell.builtin import BUILTINS, Handler, stdin_code
 from interlock.runtime.policy.shell.carrier import CARRIERS, unwrap_options, unwrap_variables
 from interlock.runtime.policy.shell.expand import Field
@@ -151,7 +152,20 @@ def _xargs(frame: Frame, state: State, walk: Walk) -> None:
     fed = None if reading.has("-a", "--arg-file") else frame.input
     inside = frame.inner(_replaced(words, mark, fed) if mark else [*words, *_appended(fed, frame)])
     inside.fed, inside.input = False, None
-    walk.run(inside, state, "xargs")
+    bounded = False
+    if not mark and fed is None and not reading.has("-a", "--arg-file"):
+        bounded = prints_alone(words)
+        if reading.has("-0", "--null") and (found := _found_by(frame, words)):
+            inside.fields, bounded = found, True
+    walk.run(inside, state, "xargs", bounded=bounded)
+
+
+def _found_by(frame: Frame, words: list[Field]) -> list[Field] | None:
+    """The words of what xargs runs, where a find in front of it gives them whole."""
+    feeder = frame.feeder
+    if not feeder or feeder[0].value not in ("find", "/usr/bin/find") or not prints_names([f.value for f in feeder]):
+        return None
+    return found_fields([*words, Field("{}", False, False, frame.start, frame.end)], feeder[1:])
 
 
 def _replacement(reading: Reading) -> str | None:
@@ -190,7 +204,9 @@ def _find(frame: Frame, state: State, walk: Walk) -> None:
             inner = state.copy()
             if kind.endswith("dir"):
                 inner.lose_directory()
-            walk.run(frame.inner(words), inner, f"find {kind}")
+            found = found_fields(words, args) if kind == "-exec" else None
+            shown = " ".join(f.value for f in words)
+            walk.run(frame.inner(found or words, shown), inner, f"find {kind}", bounded=found is not None)
         at = end + 1
 
 
@@ -367,7 +383,9 @@ def _commanded(frame: Frame, state: State, walk: Walk) -> None:
     """Editors and clients whose standard input may hold a line that goes to a shell: `ed <<< '!x'`."""
     if frame.name in CARRIERS:
         unwrap_options(frame, state, walk)
-    for line in (frame.input or "").split("\n"):
+    pager = frame.name in ("less", "more", "most")
+    started = [f.value.lstrip("+") for f in frame.args if pager and f.value.startswith("+")]
+    for line in (*started, *(frame.input or "").split("\n")):
         if found := _ESCAPED.match(line):
             walk.code(found[1], True, frame, state, f"{frame.name} !")
 
@@ -440,6 +458,9 @@ _HANDLERS: dict[str, Handler] = {
     "bwrap": _bwrap,
     **dict.fromkeys(
         (
+            "less",
+            "more",
+            "most",
             "ed",
             "red",
             "vi",

@@ -11,9 +11,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from interlock.runtime.policy.shell.bounded import bound_of, bounded_fields
 from interlock.runtime.policy.shell.budget import Budget
-from interlock.runtime.policy.shell.expand import Field, expand, guess, is_literal, shows_variable, value_of
-from interlock.runtime.policy.shell.frame import Frame
+from interlock.runtime.policy.shell.doubt import is_plain, why_not
+from interlock.runtime.policy.shell.expand import Bound, Field, expand, guess, value_of
+from interlock.runtime.policy.shell.frame import Fed, Frame
 from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.model import DYNAMIC, WRITING_OPERATORS, Redirect, SimpleCommand
 from interlock.runtime.policy.shell.mute import without_verdict
@@ -36,6 +38,7 @@ from interlock.runtime.policy.shell.syntax import (
     Var,
     Word,
 )
+from interlock.runtime.policy.shell.variable import may_be_set
 
 _LEAVING = frozenset({"exit", "return", "break", "continue", "die"})
 _MOVES = ("cd", "pushd", "popd", "chdir")
@@ -121,13 +124,15 @@ class Walk:
 
     def _pipeline(self, node: Pipeline, state: State) -> None:
         output: str | None = None
+        before: tuple[Field, ...] = ()
         for i, stage in enumerate(node.stages):
             inner = state.copy()
             fed = output if i else None
             if isinstance(stage, Simple):
-                output = self._simple(stage, inner, Fed(fed) if i else None)
+                output = self._simple(stage, inner, Fed(fed, before) if i else None)
+                before = tuple(field for word in stage.words for field in expand(word, inner.scope()))
             else:
-                output = None
+                output, before = None, ()
                 mark = len(self.commands)
                 self.node(stage, inner)
                 if i:
@@ -221,7 +226,7 @@ class Walk:
         """Bodies that may or may not run, or run again: what they change is not certain afterwards."""
         start = state.cwd
         if node.name:
-            state.values[node.name] = None
+            self._loop_variable(node, state)
         looping = node.kind in ("loop", "for")
         mark = len(self.commands)
         for body in node.bodies:
@@ -232,6 +237,15 @@ class Walk:
             state.lose_directory()
             if looping:
                 self._unsettle(mark)
+        if node.name:
+            state.values[node.name] = None
+
+    def _loop_variable(self, node: Compound, state: State) -> None:
+        if not may_be_set(node.name):
+            self.note(f"the loop sets {node.name}, which programs may heed")
+        if isinstance(state.values.get(node.name), Bound):
+            self.note(f"{node.name} is set again inside a loop over it")
+        state.values[node.name] = bound_of(node.words, state.scope())
 
     def _unsettle(self, mark: int) -> None:
         """A loop that moves runs its second round somewhere else."""
@@ -259,6 +273,7 @@ class Walk:
     def _variable(self, part: Var, state: State) -> None:
         """`${x@P}` runs the substitutions inside the value."""
         value = state.values.get(part.name)
+        value = value if isinstance(value, str) else None
         if not part.op.startswith("@P"):
             return
         if value is None:
@@ -270,12 +285,15 @@ class Walk:
         """One simple command; returns its output when that is literally known."""
         scope = state.scope()
         fields = [field for word in node.words for field in expand(word, scope)]
-        notes = self._why(node, fields, state)
+        bounded = bounded_fields(node.words, scope) if not is_plain(node, fields) else None
+        fields = bounded or fields
+        notes = why_not(node, fields, state, unknown=bounded is None)
         assignments = tuple((a.name, _shown(value_of(a.value, scope), a.value.text)) for a in node.assigns)
         redirects = self._redirects(node.redirs, state)
         frame = Frame(fields, node.text, node.start, node.end, assignments, redirects)
         frame.fed = fed is not None
         frame.input = fed.text if fed else None
+        frame.feeder = fed.words if fed else ()
         self._apply_redirect_input(frame)
         if self._aliased(frame, state):
             self._inner_code(node, state)
@@ -299,23 +317,6 @@ class Walk:
         for assign in node.assigns:
             state.values[assign.name] = value_of(assign.value, scope) if assign.simple else None
 
-    def _why(self, node: Simple, fields: list[Field], state: State) -> list[str]:
-        notes: list[str] = []
-        literal = [all(map(is_literal, word.parts)) for word in node.words]
-        if literal and not literal[0]:
-            notes.append("the program is known only at run time")
-        if not all(literal) or not all(field.known for field in fields):
-            notes.append("an argument is known only at run time")
-        if any(isinstance(p, Arith) and not p.plain for r in node.redirs for p in r.word.parts):
-            notes.append("arithmetic on variables can run code")
-        if any(r.operator in ("<<", "<<<") and shows_variable(r.word) for r in node.redirs):
-            notes.append("a here-document shows a value known only at run time")
-        if fields and fields[0].glob:
-            notes.append("the program is a pattern")
-        if fields and any(fields[0].value in names for names in (state.functions, state.rebound, state.aliases)):
-            notes.append(f"{fields[0].value} was given another meaning before")
-        return notes
-
     def _aliased(self, frame: Frame, state: State) -> bool:
         """Replace an alias, where bash would, by what it stands for."""
         first = frame.fields[0] if frame.fields else None
@@ -338,6 +339,8 @@ class Walk:
     def _one_redirect(self, redir: Redir, state: State) -> Redirect:
         scope = state.scope()
         operator = redir.operator
+        if redir.named_fd:
+            self.note("a redirect sets a variable")
         if operator in ("<<", "<<<"):
             return Redirect(operator, value_of(redir.word, scope), redir.fd, False)
         fields = expand(redir.word, scope)
@@ -350,7 +353,7 @@ class Walk:
     def _apply_redirect_input(self, frame: Frame) -> None:
         for redirect in frame.redirects:
             if redirect.operator in ("<", "<<", "<<<", "<>") and redirect.fd in (None, 0):
-                frame.fed = True
+                frame.fed, frame.feeder = True, ()
                 frame.input = redirect.target if redirect.operator in ("<<", "<<<") else None
 
     def emit(self, frame: Frame, state: State, *notes: str) -> None:
@@ -393,12 +396,19 @@ class Walk:
         self.sequence(without_verdict(found) if helper else found, inner)
 
     def run(
-        self, frame: Frame, state: State, via: str, *, same_shell: bool = False, notes: tuple[str, ...] = ()
+        self,
+        frame: Frame,
+        state: State,
+        via: str,
+        *,
+        same_shell: bool = False,
+        notes: tuple[str, ...] = (),
+        bounded: bool = False,
     ) -> None:
-        """A command that another one runs from its words."""
+        """A command that another one runs from its words; `bounded`: those that are not known are no danger."""
         inner = state.copy(via=via, deeper=1)
         self.budget.check_depth(inner.depth)
-        why = () if all(f.known for f in frame.fields) else ("an argument is known only at run time",)
+        why = () if bounded or all(f.known for f in frame.fields) else ("an argument is known only at run time",)
         self.emit(frame, inner, *why, *notes)
         self._unwrap(frame, inner, self)
         if same_shell:
@@ -481,15 +491,6 @@ class Walk:
         """Code that is known only at run time."""
         inner = state.copy(via=via, deeper=1)
         self.emit(Frame.of(DYNAMIC, frame.start, frame.end, frame.text, known=False), inner, why)
-
-
-class Fed:
-    """The standard input of a stage: its text, or None when only run time tells."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str | None) -> None:
-        self.text = text
 
 
 def _shown(value: str | None, source: str) -> str:

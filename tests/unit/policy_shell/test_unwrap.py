@@ -77,7 +77,7 @@ _NOT_READING = [
     "find . -fprintf M x", "find . -delete", "find . -ok rm {} +", "split a", "tree -o M", "file -C -m x", "xxd -r a b",
     "date -s now", "date 010100002030", "hostname evil", "env -S 'touch M'", "env touch M", "FOO=1 ls", "PATH=. ls", "./ls",
     "bin/ls", "ls > M", "ls >> M", "ls 2> M", "ls &> M", "echo hi > $x", "tee M", "cp a b", "python -c 1", "node -e 1", "make",
-    "less a", "man ls", "curl x", "[[ -v a[$(x)] ]]", "((a))", "echo $((a))", "printf -v x y", "test -v a", "read x", "x=1",
+    "less a", "man ls", "curl x", "[[ -v a[$(x)] ]]", "((a))", "echo $((a))", "printf -v x y", "test -v a", "read PATH", "x=1",
     "export A=b", "eval ls", "source a", "exec ls", "command rm x", "awk '{print > \"M\"}' a", "awk -f p a", "jq -f a b",
     "nl -x a", "tail -F a", "l\u200bs", "ls\u00a0-a", "cat < /dev/tcp/1.2.3.4/5", "nohup touch a", "timeout 5 touch a",
     "bash", "bash x.sh", "bash --rcfile x -c ls", "sh -c 'touch M'", "xargs touch", "coproc ls", "ls() { touch M; }; ls",

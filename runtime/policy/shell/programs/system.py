@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from interlock.runtime.policy.shell.option import Reading, names
 from interlock.runtime.policy.shell.programs.form import Form, form
+from interlock.runtime.policy.shell.variable import may_be_set
 
 _FIND_TESTS = names(
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -maxdepth "
@@ -31,12 +32,23 @@ def find_verdict(args: Sequence[str]) -> str:
         word = args[at]
         if word in _FIND_TESTS:
             at, expression = at + 1, True
+        elif word == "-exec" and (end := exec_end(args, at)) is not None:
+            # what it runs is listed and judged by itself
+            at, expression = end, True
         elif word in _FIND_FLAGS:
             expression = expression or word not in ("-H", "-L", "-P")
         elif word.startswith(("-", "(", ")", "!")) or (expression and word):
             return f"the find word {word} is not listed as reading only"
         at += 1
     return ""
+
+
+def exec_end(args: Sequence[str], at: int) -> int | None:
+    """Where the command of an `-exec` at `at` ends; None when it does not."""
+    for i in range(at + 1, len(args)):
+        if args[i] == ";" or (args[i] == "+" and args[i - 1] == "{}"):
+            return i
+    return None
 
 
 def find_paths(args: Sequence[str]) -> tuple[str, ...]:
@@ -59,6 +71,11 @@ def _ps(reading: Reading, args: Sequence[str]) -> str:
 
 def _hostname(reading: Reading, args: Sequence[str]) -> str:
     return "an operand sets the name" if reading.operands else ""
+
+
+def _read(reading: Reading, args: Sequence[str]) -> str:
+    named = [args[i] for i in reading.operands]
+    return "" if all(map(may_be_set, named)) else "it sets a variable that programs may heed"
 
 
 def test_verdict(args: Sequence[str]) -> str:
@@ -196,6 +213,7 @@ SYSTEM: dict[str, Form] = {
     "swapon": form("s", "", "show", reads="none", most=0),
     "env": form("0", "", "null", reads="none", most=0),
     "printenv": form("0", "", "null", reads="none"),
+    "read": form("rs", "dnNt", reads="none", check=_read),
     "test": form(),
     "[": form(),
     "printf": form(reads="none"),
