@@ -137,8 +137,13 @@ def mended(value: Any) -> Any:
 _DIGITS = re.compile(rb"[:\[,\s]-?[0-9]{19,}")
 
 
+# every digit a zero, all else a space: translating and searching is ten times as fast as a pattern over the whole line
+_ZEROS = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
+_MANY = b"0" * 19
+
+
 def _has_huge_integer(line: bytes) -> bool:
-    return _DIGITS.search(line) is not None
+    return _MANY in line.translate(_ZEROS) and _DIGITS.search(line) is not None
 
 
 def _damaged(line: bytes, reason: str) -> DamagedLine:

@@ -77,10 +77,17 @@ class Ledger:
 
 def _tokens(value: Any) -> Tokens | None:
     found = mapping(value)
-    told = [next((n for name in _FIELDS[kind] if (n := count(found.get(name))) is not None), None) for kind in _KINDS]
+    told = [_first(found, _FIELDS[kind]) for kind in _KINDS] if found else []
     if all(n is None for n in told):
         return None
-    return tuple(n or 0 for n in told)
+    return tuple([n or 0 for n in told])
+
+
+def _first(found: dict[str, Any], names: tuple[str, ...]) -> int | None:
+    for name in names:
+        if name in found and (told := count(found[name])) is not None:
+            return told
+    return None
 
 
 def _usage(tokens: Tokens) -> Usage | None:

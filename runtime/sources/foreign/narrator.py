@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from interlock.runtime.events.base import Origin
@@ -34,6 +35,7 @@ from interlock.runtime.events.tool import (
     ToolObservation,
 )
 from interlock.runtime.events.union import AnyEvent
+from interlock.runtime.sources.foreign.made import made
 from interlock.runtime.sources.foreign.record import ForeignRecord
 
 KEPT = 1_000_000
@@ -42,6 +44,7 @@ SUMMARY = 300
 UNRECORDED = "the call itself is not in the log"
 """The reason of an intent that is known from its result alone."""
 NOT_RECORDED = SandboxState(mode="none", provider="none", detail="not recorded by this agent's log")
+_TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 Outcome = Literal["ok", "failed", "denied", "interrupted", "timeout", "unknown"]
 _CODES = {
     "ok": ("execute", "ok"),
@@ -119,8 +122,7 @@ class Narrator:
         """The record that the next events are made from, and its time (kept only if it can be read as one)."""
         if record is not self._record:
             self._record = record
-            # made for every record, of values that are known to fit
-            self.origin = Origin.model_construct(offset=record.offset, size=record.size, log=record.log)
+            self.origin = made(Origin, offset=record.offset, size=record.size, log=record.log)
         self.ts = stamp(ts)
 
     @property
@@ -160,7 +162,8 @@ class Narrator:
 
     def user(self, text: str, message_id: str = "", *, injected: bool = False, inherited: bool = False) -> UserMessage:
         """The person said something; `injected`: the agent put it there."""
-        return UserMessage(
+        return made(
+            UserMessage,
             message_id=message_id or self._ids.new("msg"),
             text=kept(text)[0],
             injected=injected or None,
@@ -172,7 +175,8 @@ class Narrator:
         self, text: str, message_id: str = "", request_id: str | None = None, *, inherited: bool = False
     ) -> AssistantMessage:
         """The model said something to the person."""
-        return AssistantMessage(
+        return made(
+            AssistantMessage,
             message_id=message_id or self._ids.new("msg"),
             text=kept(text)[0],
             request_id=request_id,
@@ -190,7 +194,8 @@ class Narrator:
         inherited: bool = False,
     ) -> Reasoning:
         """The model thought."""
-        return Reasoning(
+        return made(
+            Reasoning,
             message_id=message_id or self._ids.new("msg"),
             text=kept(text)[0],
             request_id=request_id,
@@ -212,16 +217,18 @@ class Narrator:
     ) -> ModelResponse | None:
         """The usage of one response, as it is known now; None when nothing of it is new."""
         before = self._counted.get(request_id)
-        first, before = before is None, before or Usage()
-        names = ("input", "output", "cache_read", "cache_write", "reasoning")
-        most = {n: max(getattr(before, n), getattr(usage, n)) for n in names}
-        new = {n: most[n] - getattr(before, n) for n in names}
-        if not first and not any(new.values()):
-            return None
-        self._counted[request_id] = Usage(**most)
-        return ModelResponse(
+        if before is None:
+            most = new = {name: getattr(usage, name) for name in _TOKENS}
+        else:
+            most = {name: max(getattr(before, name), getattr(usage, name)) for name in _TOKENS}
+            new = {name: most[name] - getattr(before, name) for name in _TOKENS}
+            if not any(new.values()):
+                return None
+        self._counted[request_id] = made(Usage, **most)
+        return made(
+            ModelResponse,
             request_id=request_id,
-            usage=Usage(**new),
+            usage=made(Usage, **new),
             stop_reason=stop_reason,
             duration_ms=duration_ms,
             cost_usd=cost_usd,
@@ -247,7 +254,8 @@ class Narrator:
             return
         call = Call(self._ids.new(INTENT), self._ids.new(INVOCATION), tool or "?", raw_input, self.ts)
         self.calls[call_id] = call
-        yield ToolIntent(
+        yield made(
+            ToolIntent,
             intent_id=call.intent_id,
             tool=call.tool,
             raw_input=raw_input,
@@ -293,7 +301,8 @@ class Narrator:
         self._ended[call_id] = call.intent_id
         exit_name = _EXITS.get(result.outcome)
         if exit_name is not None and (result.exit_code is not None or result.duration_ms is not None):
-            yield InvocationCompleted(
+            yield made(
+                InvocationCompleted,
                 invocation_id=call.invocation_id,
                 exit=exit_name,
                 exit_code=result.exit_code,
@@ -307,7 +316,8 @@ class Narrator:
         phase, code = _CODES[result.outcome]
         text, left_out = kept(result.text)
         summary = result.summary or first_line(text) or result.outcome
-        return ToolObservation(
+        return made(
+            ToolObservation,
             observation_id=self._ids.new(OBSERVATION),
             intent_id=call.intent_id,
             invocation_id=call.invocation_id,
@@ -321,7 +331,8 @@ class Narrator:
             truncated=result.truncated or result.omitted_bytes > 0,
             omitted_bytes=result.omitted_bytes,
             side_effects=result.effects,
-            metrics=Metrics(
+            metrics=made(
+                Metrics,
                 started_at=result.started_at,
                 duration_ms=result.duration_ms,
                 output_bytes=len(result.text.encode("utf-8", "replace")),
@@ -348,7 +359,8 @@ class Narrator:
         log: str | None = None,
     ) -> AgentSpawned:
         """The call started an agent of its own."""
-        return AgentSpawned(
+        return made(
+            AgentSpawned,
             intent_id=self.intent_of(call_id) or "",
             child=child,
             agent_type=agent_type,
@@ -359,15 +371,15 @@ class Narrator:
 
     def boundary(self, kind: str, text: str = "") -> SessionBoundary:
         """What stands behind it is not a plain continuation. `kind`: one of SessionBoundary's."""
-        return SessionBoundary(kind=kind, text=kept(text)[0], **self._envelope)  # pyright: ignore[reportArgumentType]
+        return made(SessionBoundary, kind=kind, text=kept(text)[0], **self._envelope)
 
     def record(self, name: str) -> RecordEvent:
         """The record is known and tells nothing to a timeline."""
-        return RecordEvent(record=name[:200], **self._envelope)
+        return made(RecordEvent, record=name[:200], **self._envelope)
 
     def unknown(self, name: str, reason: str = "unknown type") -> ForeignUnknown:
         """The record is of a kind that the adapter does not know."""
-        return ForeignUnknown(record=name[:200], reason=reason, **self._envelope)
+        return made(ForeignUnknown, record=name[:200], reason=reason, **self._envelope)
 
 
 def version_in(value: object) -> str:
@@ -384,11 +396,13 @@ def kept(text: str) -> tuple[str, int]:
 
 def first_line(text: str) -> str:
     """The first line that says something, short enough for a list."""
-    for line in text[:20_000].split("\n"):
-        if line.strip():
-            short = " ".join(line.split())
-            return short if len(short) <= SUMMARY else short[: SUMMARY - 1] + "…"
-    return ""
+    start = text[:20_000].lstrip()
+    end = start.find("\n")
+    line = start if end < 0 else start[:end]
+    short = " ".join(line[: 4 * SUMMARY].split())
+    if len(short) < SUMMARY < len(line):
+        short = " ".join(line.split())
+    return short if len(short) <= SUMMARY else short[: SUMMARY - 1] + "…"
 
 
 def stamp(value: object) -> str:
@@ -396,8 +410,6 @@ def stamp(value: object) -> str:
 
     Takes RFC 3339 texts, and numbers of seconds, milliseconds or microseconds since 1970.
     """
-    from datetime import UTC, datetime
-
     try:
         if isinstance(value, str) and len(value) >= 19:
             moment = datetime.fromisoformat(value)

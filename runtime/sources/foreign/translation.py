@@ -16,7 +16,7 @@ from interlock.runtime.events.base import Origin
 from interlock.runtime.events.foreign import ForeignDamaged
 from interlock.runtime.events.message import ModelResponse
 from interlock.runtime.events.union import AnyEvent
-from interlock.runtime.journal.codec import LINE_LIMIT, encode
+from interlock.runtime.journal.codec import LINE_LIMIT, encode, loads
 from interlock.runtime.journal.tail import Cursor, Line, TailReader, last_lines
 from interlock.runtime.sources.foreign.adapter import Adapter, Format, Framing
 from interlock.runtime.sources.foreign.framing import frame_document, frame_line
@@ -136,6 +136,12 @@ class Translation:
     def _line(self, line: Line) -> Iterator[Framed]:
         size = len(line.raw) if line.sha256 is None else line.size
         self.tally.longest = max(self.tally.longest, size)
+        if line.sha256 is None:
+            # nearly every line is one record: the short road
+            value, reason = loads(line.raw)
+            if not reason:
+                yield ForeignRecord(value, line.offset, line.size)
+                return
         several = False
         for framed in frame_line(line):
             several = several or (isinstance(framed, ForeignRecord) and framed.glued)
