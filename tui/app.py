@@ -216,6 +216,13 @@ class InterlockApp(App[int]):
 
         self.push_screen(WholeScreen(ask))
 
+    def show_panel_help(self, *places: str) -> None:
+        """The keys of a panel, on top: of those of these places and everywhere only what the panel binds."""
+        from interlock.tui.screens.help import HelpScreen
+
+        live = frozenset(active.binding.id or "" for active in self.screen.active_bindings.values())
+        self.push_screen(HelpScreen(places, self.key_changes, live))
+
     def show_help(self, places: tuple[str, ...]) -> None:
         """The keys of a place, on top."""
         from interlock.tui.screens.help import HelpScreen

@@ -140,7 +140,8 @@ def _over(preview: Preview) -> str:
     if not preview.calls:
         return "no call of this tool is on record"
     number = count(preview.calls, "call")
-    which = f"all {number} on record" if preview.whole else f"the last {number}, no older ones"
+    all_of_them = f"all {number} on record" if preview.calls > 1 else "the one call on record"
+    which = all_of_them if preview.whole else f"the last {number}, no older ones"
     since = f", since {day(preview.since)[:10]}" if preview.since else ""
     return f"{which} ({count(preview.sessions, 'session')}{since})"
 

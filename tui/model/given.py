@@ -7,6 +7,7 @@ from typing import Literal
 
 from interlock.tui.model.answers import Choice
 from interlock.tui.model.ask import Ask, Suggested
+from interlock.tui.model.rules import matcher
 
 Scope = Literal["once", "turn", "session", "ten_minutes", "rule"]
 
@@ -47,7 +48,7 @@ def given(
         message,
         (one.digest or None) if stands and one is not None else None,
         edited or None,
-        one.says if one is not None and stands else "",
+        (matcher(edited) if edited else "") or (one.says if one is not None and stands else ""),
         f"{ask.tool} {ask.prompt or ask.command or ''}".strip(),
         ask.session,
     )

@@ -39,7 +39,10 @@ class RuleRow:
     @property
     def covers(self) -> str:
         """What it allows, in a few foreign words."""
-        return covers(self.grant.matches) if self.grant is not None else self.title
+        if self.grant is None:
+            return self.title
+        # a rule may say less than the suggestion that it was made of
+        return (matcher(self.grant.rule) if self.grant.rule else "") or covers(self.grant.matches)
 
 
 def rows(grants: Iterable[StandingGrant], kept: Sequence[tuple[str, str]], names: Mapping[str, str]) -> list[RuleRow]:
@@ -62,7 +65,7 @@ def line(row: RuleRow, width: int, now: int) -> Inked:
     if row.kind == "group":
         return beside(ink((row.title, "bold quiet")), ink((str(row.number), "quiet")), width)
     if row.kind == "kept":
-        return beside(ink((row.title, "bold"), ("   ", ""), (_matcher(row.text), "")), ink(("for good", "ask")), width)
+        return beside(ink((row.title, "bold"), ("   ", ""), (matcher(row.text), "")), ink(("for good", "ask")), width)
     if row.grant is None:
         return EMPTY
     last, made = 16, 6
@@ -82,7 +85,7 @@ def line(row: RuleRow, width: int, now: int) -> Inked:
     )
 
 
-def _matcher(text: str) -> str:
+def matcher(text: str) -> str:
     """The line of a rule that says what it is about."""
     found = (row for row in text.split("\n") if row.startswith(("command", "path", "program")))
     return next(found, "")

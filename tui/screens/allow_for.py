@@ -211,7 +211,7 @@ class AllowForScreen(Overlay[Given | None]):
 
     def action_show_help(self) -> None:
         """The keys of this panel."""
-        self.interlock.show_help(("grant",))
+        self.interlock.show_panel_help("list", "grant")
 
     def _pick(self, step: int) -> None:
         if not self.is_editing and self._chosen:

@@ -26,9 +26,10 @@ class HelpScreen(Overlay[None]):
     HelpScreen InkedBlock { padding: 0 1; border-top: solid $rule; }
     """
 
-    def __init__(self, places: tuple[str, ...], changes: Mapping[str, str]) -> None:
+    def __init__(self, places: tuple[str, ...], changes: Mapping[str, str], live: frozenset[str] | None = None) -> None:
+        """`live`: names of the commands to show, None for all of these places."""
         super().__init__()
-        self._places, self._changes = places, changes
+        self._places, self._changes, self._live = places, changes, live
 
     def compose(self) -> ComposeResult:
         yield InkedLines([ink(("Keys here", "bold"), ("   Esc back   Ctrl+P finds any command by its name", "quiet"))])
@@ -43,6 +44,8 @@ class HelpScreen(Overlay[None]):
         lines: list[Inked] = []
         group = ""
         for row in help_rows(self._places, self._changes):
+            if self._live is not None and row.name not in self._live:
+                continue
             if row.group != group:
                 group = row.group
                 lines += [EMPTY, ink((group, "bold accent"))]

@@ -160,7 +160,7 @@ class TogetherScreen(Overlay[tuple[Given, ...]]):
 
     def action_show_help(self) -> None:
         """The keys of this panel."""
-        self.interlock.show_help(("list", "together"))
+        self.interlock.show_panel_help("list", "together")
 
     def action_toggle_mark(self) -> None:
         """Leave the ask under the cursor out, or take it in again."""
