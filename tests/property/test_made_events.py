@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interlock.runtime.events.foreign import ForeignRecord as RecordEvent
 from interlock.runtime.events.union import EVENT, EVENT_CLASSES
 from interlock.runtime.sources.foreign.made import made
 from interlock.runtime.sources.foreign.narrator import Narrator, first_line
@@ -92,7 +93,7 @@ def test_no_default_of_an_event_can_change_under_another() -> None:
         for name, field in kind.model_fields.items():
             default = field.get_default(call_default_factory=True)
             assert not isinstance(default, list | dict | set), (kind, name)
-    assert made(EVENT_CLASSES["foreign.record"], record="x") == EVENT_CLASSES["foreign.record"](record="x")
+    assert made(RecordEvent, record="x") == RecordEvent(record="x")
 
 
 @given(st.text(max_size=50), st.text(alphabet=" \t\n\r a\u2003b", max_size=3000))

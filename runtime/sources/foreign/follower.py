@@ -8,6 +8,7 @@ private file that goes away with the follower, or with the next one after a cras
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import tempfile
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from interlock.runtime.journal.codec import decode_line
 from interlock.runtime.journal.envelope import EnvelopeBrief, brief
-from interlock.runtime.journal.place import private_folder
+from interlock.runtime.journal.place import PlaceError, private_folder
 from interlock.runtime.journal.tail import Batch, read_line_at
 from interlock.runtime.sources.follower import SessionFollower
 from interlock.runtime.sources.foreign.adapter import Framing
@@ -59,6 +60,8 @@ class ForeignFollower(SessionFollower):
         self._gate = GateRecord()
         for gate in gates:
             self.attach(gate)
+        self._unwritten = b""
+        """Lines that the spool has not taken yet."""
         self._spool = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
     def attach(self, gate: Path) -> None:
@@ -99,17 +102,28 @@ class ForeignFollower(SessionFollower):
 
     def poll(self, limit_bytes: int = 4 * 1024 * 1024) -> Batch:
         """Translate what has come, up to about `limit_bytes` of the log, and fold it."""
+        self._flush()
         translation = self._translation
         lines: list[bytes] = []
         for event in translation.events(limit_bytes):
             lines += [line for e in self._gate.merged(event) for line in translation.encode(e)]
         lines += [line for e in self._gate.late() for line in translation.encode(e)]
-        if lines:
-            _write(self._spool, b"".join(lines))
+        self._unwritten += b"".join(lines)
+        self._flush()
         batch = super().poll(1 << 62)
         batch.more = translation.more
         self.read_bytes = translation.read_bytes
         return batch
+
+    def _flush(self) -> None:
+        """Write what waits for the spool; what a full disk does not take waits on, and nothing more is translated."""
+        try:
+            if os.fstat(self._spool).st_nlink == 0:
+                raise FileNotFoundError(errno.ENOENT, "it was taken away; open the session again")
+            while self._unwritten:
+                self._unwritten = self._unwritten[os.write(self._spool, self._unwritten) :]
+        except OSError as error:
+            raise OSError(error.errno, f"the spool {self.path} cannot be written: {error.strerror}") from None
 
     def record_of(self, line: bytes, offset: int) -> tuple[int, bytes]:
         """(byte offset, bytes) of the agent's own record, at most `RECORD_SHOWN`; a gate's line as it is."""
@@ -162,15 +176,16 @@ def _framing(ref: LogRef) -> Framing:
     return known.framing[0]
 
 
-def _write(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-
-
 def spool_home() -> Path:
-    """The private folder of spools; those of processes that are gone are taken away."""
-    home = private_folder(Path(tempfile.gettempdir()) / f"interlock-spool-{os.getuid()}")
+    """The private folder of spools; those of processes that are gone are taken away. Raises OSError."""
+    place = Path(tempfile.gettempdir()) / f"interlock-spool-{os.getuid()}"
+    try:
+        home = private_folder(place)
+    except PlaceError as error:
+        why = (
+            f"{place}, which holds what is read of other agents' logs, cannot be used ({error}); set TMPDIR to another"
+        )
+        raise OSError(errno.EACCES, why) from None
     for entry in os.scandir(home):
         pid = entry.name.partition("-")[0]
         if pid.isdigit() and int(pid) != os.getpid() and not _runs(int(pid)):
