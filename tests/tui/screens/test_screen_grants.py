@@ -217,7 +217,7 @@ async def test_the_rules_list_what_holds_and_end_it_after_a_question(work, live)
             await person.press("n")
             assert one.events("grant.revoked") == []
             await person.press("x", "y")
-            await person.until(lambda: "its rule is out of" in person.text)
+            await person.until(lambda: "is out of your policy file" in person.text)
             await person.until(lambda: "touch *" not in person.text.split("revoked")[0])
             assert user_file().read_text() == ""
 
