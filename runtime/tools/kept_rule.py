@@ -45,7 +45,9 @@ def keep_rule(text: str, rule_id: str, now: datetime, *, file: Path | None = Non
         if known is not None and known.text == text.strip():
             return old
         if known is not None:
-            raise KeptRuleError(f"{place} has another rule {rule_id} already. Give this one another id; nothing was added.")
+            raise KeptRuleError(
+                f"{place} has another rule {rule_id} already. Give this one another id; nothing was added."
+            )
         gap = "" if not old.removeprefix(_BOM) else "\n" if old.endswith("\n") else "\n\n"
         new = f"{old}{gap}{_MARK}, {now:%Y-%m-%d}, from an answer: {rule_id}\n{text.strip()}\n"
         after = _layer(new, place)
