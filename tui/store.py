@@ -154,15 +154,15 @@ class Store:
             self._spawn(self._recover(summary.id))
 
     async def _recover(self, session_id: str) -> None:
-        """Close the asks of a runtime that was killed, with that cause: nobody is left who could hear an answer."""
-        from interlock.runtime.engine.recover import recover_session
+        """Close the asks of a runtime or gate that was killed, with that cause: nobody is left who could hear an answer."""
+        from interlock.runtime.gates.recovery import recover
         from interlock.runtime.journal.place import PlaceError, sessions_home
         from interlock.runtime.journal.writer import JournalWriteError
 
         if self._home != sessions_home():
             return
         try:
-            await asyncio.to_thread(recover_session, session_id)
+            await asyncio.to_thread(recover, session_id)
         except (JournalWriteError, PlaceError) as error:
             self.problems = (*self.problems, f"the asks of {session_id} cannot be closed: {error}")
         feed = self._feeds.get(session_id)

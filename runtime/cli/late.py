@@ -1,7 +1,7 @@
 """What became of an ask that is not open any more, for whoever answers too late.
 
-Promises: a host that lives is asked first, then the newest journals are looked through; an ask whose runtime was killed
-is closed on record (`runtime_restarted`) before it is told. Nothing is ever run or answered here.
+Promises: a host that lives is asked first, then the newest journals are looked through; an ask whose runtime or gate was
+killed is closed on record (`runtime_restarted`) before it is told. Nothing is ever run or answered here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from interlock.runtime.events.permission import PermissionAnswered, PermissionClosed, ToolPermission
 from interlock.runtime.journal.codec import decode_line
+from interlock.runtime.journal.opening import is_foreign
 from interlock.runtime.journal.tail import last_lines
 from interlock.runtime.journal.writer import JournalLocked, JournalWriteError, writer_alive
 
@@ -79,19 +80,26 @@ def _told(folder: Path, events: list[ToolPermission | PermissionAnswered | Permi
             who = last.by.client or last.by.kind
             return f"{last.ask_id} is not open: already answered with {last.answer} by {who} at {last.ts}"
         case PermissionClosed():
-            return f"{last.ask_id} is not open: closed at {last.ts} ({last.cause}); it was not run"
+            return f"{last.ask_id} is not open: closed at {last.ts} ({last.cause}); {_without_us(folder)}"
         case ToolPermission():
             return _left_open(folder, last)
 
 
 def _left_open(folder: Path, ask: ToolPermission) -> str:
-    from interlock.runtime.engine.recover import recover_session
+    from interlock.runtime.gates.recovery import recover
 
+    host = "gate" if is_foreign(folder) else "runtime"
     if writer_alive(folder):
-        return f"the runtime of {ask.ask_id} (session {folder.name}) lives, but does not answer on its socket"
+        return f"the {host} of {ask.ask_id} (session {folder.name}) lives, but does not answer on its socket"
     try:
-        recover_session(folder.name)
+        recover(folder.name)
         done = "the ask is closed now (runtime_restarted)"
     except (JournalWriteError, JournalLocked) as error:
         done = f"it could not be closed on record: {error}"
-    return f"{ask.ask_id} is not open: the runtime of session {folder.name} has ended, nothing was run; {done}"
+    ended = f"the {host} of session {folder.name} has ended"
+    return f"{ask.ask_id} is not open: {ended}, {_without_us(folder)}; {done}"
+
+
+def _without_us(folder: Path) -> str:
+    """What became of a call that nobody answered here."""
+    return "its agent's own prompt decides" if is_foreign(folder) else "it was not run"

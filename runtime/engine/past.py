@@ -1,4 +1,4 @@
-"""Past calls of all sessions on this machine, for previews (ASK-4).
+"""Past calls of all sessions on this machine, those of gated agents in our own words, for previews (ASK-4).
 
 Promises: the newest journals first, within a bound of bytes and of calls; whether the bound was reached is told; a line
 or a file that cannot be read is passed over and never changes anything. For a thread: it reads files.
@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from interlock.runtime.events.permission import ToolPermission
-from interlock.runtime.events.session import SessionStarted
+from interlock.runtime.events.session import Agent, SessionStarted
 from interlock.runtime.events.tool import ToolIntent
 from interlock.runtime.journal.codec import decode_line
+from interlock.runtime.policy.foreign import foreign_call
 
 MOST_BYTES = 16 * 1024 * 1024
 MOST_CALLS = 1_000
@@ -35,6 +36,10 @@ class PastCall:
     agent: str
     at: str
     """When it was asked for, as the journal has it."""
+    named: str = ""
+    """What another agent calls the tool."""
+    unclear: str = ""
+    """Why another agent's call is not understood."""
 
 
 @dataclass(slots=True)
@@ -48,14 +53,17 @@ class Past:
     """Whether these are all that are on record."""
 
 
-def past_calls(home: Path, tool: str, *, but: str = "", most_bytes: int = MOST_BYTES, most: int = MOST_CALLS) -> Past:
-    """Calls of one tool. `but`: an intent that does not count as past, as `session/intent`."""
+def past_calls(
+    home: Path, tool: str, *, but: str = "", user_home: str = "/", most_bytes: int = MOST_BYTES, most: int = MOST_CALLS
+) -> Past:
+    """Calls of one tool, by our name. `but`: an intent that does not count as past, as `session/intent`; `user_home`:
+    what `~` stands for to other agents."""
     found, room = Past(), most_bytes
     for number, path in enumerate(_newest_first(home)):
         if number >= MOST_JOURNALS or room <= 0 or len(found.calls) >= most:
             found.whole = False
             break
-        calls, read, whole = _calls_of(path, tool, but, room)
+        calls, read, whole = _calls_of(path, tool, but, room, user_home)
         room -= read
         found.whole &= whole and len(calls) <= most - len(found.calls)
         calls = calls[: most - len(found.calls)]
@@ -79,7 +87,7 @@ def _newest_first(home: Path) -> list[Path]:
     return [path for _, path in sorted(dated, key=lambda pair: (-pair[0], pair[1].name))]
 
 
-def _calls_of(path: Path, tool: str, but: str, room: int) -> tuple[list[PastCall], int, bool]:
+def _calls_of(path: Path, tool: str, but: str, room: int, user_home: str) -> tuple[list[PastCall], int, bool]:
     """(calls, newest first; bytes read; whether it was read whole)."""
     try:
         with path.open("rb") as file:
@@ -92,25 +100,52 @@ def _calls_of(path: Path, tool: str, but: str, room: int) -> tuple[list[PastCall
         return [], 0, True
     lines = data.split(b"\n")
     first = decode_line(head.rstrip(b"\n")) if head.endswith(b"\n") else None
-    workspace = first.workspace if isinstance(first, SessionStarted) else ()
-    agent = first.agent.name if isinstance(first, SessionStarted) else ""
-    calls = list(_joined(lines[1:] if start else lines, tool, workspace, agent, but))
+    told = _Told(first if isinstance(first, SessionStarted) else None, user_home)
+    calls = list(_joined(lines[1:] if start else lines, tool, told, but))
     calls.reverse()
     return calls, len(data), not start
 
 
-def _joined(lines: list[bytes], tool: str, workspace: tuple[str, ...], agent: str, but: str) -> Iterator[PastCall]:
+class _Told:
+    """What the first event of a journal says of all its calls."""
+
+    def __init__(self, first: SessionStarted | None, user_home: str) -> None:
+        self._workspace = first.workspace if first is not None else ()
+        self._agent = first.agent if first is not None else Agent(name="")
+        self._user_home = user_home
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the calls are another agent's, in its words."""
+        return self._agent.kind != "runtime"
+
+    def past(self, intent: ToolIntent, permission: ToolPermission, tool: str) -> PastCall | None:
+        """The call in our words; None for one of another tool."""
+        given = permission.shown_input if isinstance(permission.shown_input, dict) else intent.raw_input
+        cwd = permission.cwd or ""
+        workspace = tuple(self._workspace) or (cwd,)
+        if not self.is_foreign:
+            return PastCall(tool, given, cwd, workspace, permission.agent or self._agent.name, intent.ts)
+        ours = foreign_call(self._agent.kind, intent.tool, given, cwd=cwd, workspace=workspace, home=self._user_home)
+        if ours.tool != tool:
+            return None
+        return PastCall(tool, dict(ours.input), ours.cwd, workspace, ours.agent, intent.ts, ours.named, ours.unclear)
+
+
+def _joined(lines: list[bytes], tool: str, told: _Told, but: str) -> Iterator[PastCall]:
     """Intents that reached the gate, with the folder that they were judged in."""
     inputs: dict[str, ToolIntent] = {}
     for line in lines:
         if b'"tool.intent"' not in line and b'"tool.permission"' not in line:
             continue
         event = decode_line(line)
-        if isinstance(event, ToolIntent) and event.tool == tool and isinstance(event.raw_input, dict):
-            inputs[event.intent_id] = event
+        if isinstance(event, ToolIntent) and isinstance(event.raw_input, dict):
+            if told.is_foreign or event.tool == tool:
+                inputs[event.intent_id] = event
         elif isinstance(event, ToolPermission) and event.cwd:
             intent = inputs.pop(event.intent_id, None)
             if intent is None or f"{event.session}/{event.intent_id}" == but:
                 continue
-            given = event.shown_input if isinstance(event.shown_input, dict) else intent.raw_input
-            yield PastCall(tool, given, event.cwd, workspace or (event.cwd,), event.agent or agent, intent.ts)
+            past = told.past(intent, event, tool)
+            if past is not None:
+                yield past

@@ -25,7 +25,7 @@ from interlock.runtime.policy.layer import Layer, Policy
 from interlock.runtime.policy.tool import command_of
 
 if TYPE_CHECKING:
-    from interlock.runtime.engine.setting import Setting
+    from interlock.runtime.engine.ground import Ground
 
 MOST_EXAMPLES = 5
 MOST_EXAMPLE_CHARS = 300
@@ -68,7 +68,7 @@ def trial_of(offer: Offer, layer: Layer | None) -> Trial:
     return Trial(Grant("preview", one.tool, one.field, one.value, one.cwd), None, one.value)
 
 
-async def preview_of(setting: Setting, call: Call, trial: Trial, *, but: str) -> PreviewReply:
+async def preview_of(setting: Ground, call: Call, trial: Trial, *, but: str) -> PreviewReply:
     """Look through the past. `but`: the intent that is asked about now, as `session/intent`, which is not of the past.
 
     The reply's `ask_id` and `suggestion` are the caller's to fill in.
@@ -79,7 +79,7 @@ async def preview_of(setting: Setting, call: Call, trial: Trial, *, but: str) ->
 
 
 def _preview(judge: _Judge, call: Call, trial: Trial, but: str) -> PreviewReply:
-    past = past_calls(sessions_home(), call.tool, but=but)
+    past = past_calls(sessions_home(), call.tool, but=but, user_home=call.home)
     covered: list[PastCall] = []
     left: list[PastCall] = []
     permitted = judge.with_trial(trial)
@@ -101,6 +101,8 @@ def _call(one: PastCall, like: Call) -> Call:
         read_only=like.read_only,
         agent=one.agent,
         protected=like.protected,
+        named=one.named,
+        unclear=one.unclear,
     )
 
 

@@ -17,6 +17,7 @@ from interlock.runtime.events.permission import PermissionClosed
 from interlock.runtime.events.session import SessionEnded
 from interlock.runtime.events.tool import ToolObservation
 from interlock.runtime.journal.envelope import brief
+from interlock.runtime.journal.opening import is_foreign
 from interlock.runtime.journal.place import session_folder
 from interlock.runtime.journal.writer import Clock, JournalLocked, JournalWriter, system_clock, writer_alive
 from interlock.runtime.state.session import SessionState
@@ -42,11 +43,11 @@ NOTHING = Recovered(0, 0, 0)
 def recover_session(session: str, *, clock: Clock = system_clock) -> Recovered:
     """Close what a killed runtime left open, and end its session as crashed.
 
-    A session whose writer lives, or that has ended, is left as it is. Raises JournalWriteError when it cannot be
-    written to, and PlaceError for an id that is none.
+    A session whose writer lives, that has ended, or that is another agent's is left as it is. Raises JournalWriteError
+    when it cannot be written to, and PlaceError for an id that is none.
     """
     folder = session_folder(session)
-    if _is_held(folder) or _fold(folder).state.ended is not None:
+    if is_foreign(folder) or _is_held(folder) or _fold(folder).state.ended is not None:
         return NOTHING
     try:
         journal = JournalWriter.open(session, clock)

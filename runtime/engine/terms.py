@@ -19,14 +19,14 @@ from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.layer import Layer
 
 if TYPE_CHECKING:
-    from interlock.runtime.engine.setting import Setting
+    from interlock.runtime.engine.ground import Ground
 
 
 @dataclass(frozen=True, slots=True)
 class AskTerms:
     """The terms of one ask. See `interlock.runtime.asks.standing.Terms`."""
 
-    setting: Setting
+    setting: Ground
     call: Call
     offers: tuple[Offer, ...]
     ask_id: str

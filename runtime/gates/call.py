@@ -107,9 +107,18 @@ _TELLING = ("command", "cmd", "file_path", "filePath", "path", "url", "pattern",
 
 
 def prompt_of(call: ForeignCall) -> str:
-    """One line that says what is asked."""
-    told = call.prompt or next((_line(call.input[key]) for key in _TELLING if call.input.get(key)), "")
+    """One line that says what is asked, beside the name of the tool: the command, the path."""
+    return (_told(call) or call.tool)[:300]
+
+
+def title_of(call: ForeignCall) -> str:
+    """One line that says what the call is, by itself."""
+    told = _told(call)
     return f"{call.tool}: {told}"[:300] if told else call.tool[:300]
+
+
+def _told(call: ForeignCall) -> str:
+    return call.prompt or next((_line(call.input[key]) for key in _TELLING if call.input.get(key)), "")
 
 
 def _line(value: Any) -> str:

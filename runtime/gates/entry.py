@@ -6,18 +6,20 @@ it (its mode, its sub-agent) stands among the facts and decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from interlock.runtime.engine.offer import Offer, choices_of
 from interlock.runtime.events.permission import ToolPermission
 from interlock.runtime.events.session import Agent, SandboxState
 from interlock.runtime.events.tool import ArtifactRef, Metrics, ToolIntent, ToolObservation
-from interlock.runtime.gates.call import ForeignCall, input_digest, prompt_of
-from interlock.runtime.gates.grants import SCOPES, offered
+from interlock.runtime.gates.call import ForeignCall, input_digest, prompt_of, title_of
 from interlock.runtime.gates.wording import code_of
 from interlock.runtime.journal.writer import stamp
 from interlock.runtime.policy.decide import Decision
 
-UNKNOWN_SANDBOX = SandboxState(detail="what confines this agent is its own affair and not known to the gate")
+UNKNOWN_SANDBOX = SandboxState(
+    provider="unknown", detail="what confines this agent is its own affair and not known to the gate"
+)
 
 
 def wished(call: ForeignCall, intent_id: str) -> ToolIntent:
@@ -45,17 +47,22 @@ def decided(call: ForeignCall, decision: Decision, agent: Agent) -> ToolPermissi
 
 
 def asked(
-    call: ForeignCall, decision: Decision, agent: Agent, *, diff: ArtifactRef | None, reply_to: str | None
+    call: ForeignCall,
+    decision: Decision,
+    agent: Agent,
+    offers: Sequence[Offer],
+    *,
+    diff: ArtifactRef | None,
+    reply_to: str | None,
 ) -> ToolPermission:
     """A question to a person, with all that a card shows."""
-    standing = bool(decision.suggestions) and not call.question
     return decided(call, decision, agent).model_copy(
         update={
             "decision": "ask",
             "reason": call.question or decision.reason,
             "ask_id": call.ask_id,
             "prompt": prompt_of(call),
-            "suggested_rules": tuple(offered(one) for one in decision.suggestions) if standing else (),
+            "suggested_rules": tuple(offer.plain() for offer in offers),
             "diff": diff.id if diff else None,
             "diff_path": diff.path if diff else None,
             "expires_at": stamp(call.expires_at) if call.expires_at else None,
@@ -64,7 +71,7 @@ def asked(
             "agent": agent.name,
             "agent_reason": call.reason,
             "sandbox": UNKNOWN_SANDBOX,
-            "choices": tuple(_choices(call, standing)),
+            "choices": tuple(_choices(call, offers)),
         }
     )
 
@@ -82,19 +89,20 @@ def observed(
         ok=ok,
         phase="execute" if ran else "permission",
         code=code,
-        title=prompt_of(call)[:120],
+        title=title_of(call)[:120],
         summary=summary,
         user_text=f"{call.tool}: {summary}",
         metrics=Metrics(duration_ms=duration_ms, output_bytes=output_bytes),
     )
 
 
-def _choices(call: ForeignCall, standing: bool) -> Iterator[str]:
+def _choices(call: ForeignCall, offers: Sequence[Offer]) -> Iterator[str]:
+    """`allow.session` of a route stands for every permission that outlasts the call."""
     for choice in call.choices:
-        if choice != "allow.session":
+        if choice == "allow.session":
+            yield from (one for one in choices_of(offers) if one.startswith("allow.") and one != "allow.once")
+        else:
             yield choice
-        elif standing:
-            yield from (f"allow.{scope}" for scope in SCOPES)
 
 
 def _facts(call: ForeignCall, decision: Decision) -> dict[str, object]:

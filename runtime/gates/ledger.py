@@ -17,17 +17,19 @@ from typing import Literal, Protocol
 from interlock.runtime.asks.broker import AskNotRecorded, Broker
 from interlock.runtime.asks.pending import Outcome, Pending
 from interlock.runtime.asks.protocol import AskAnswer
+from interlock.runtime.engine.terms import AskTerms
 from interlock.runtime.events.ids import INTENT, OBSERVATION, new_ask_id
 from interlock.runtime.events.permission import Approver, PermissionDelivered
 from interlock.runtime.events.session import Agent, Foreign, SessionEnded
 from interlock.runtime.events.tool import ToolObservation
 from interlock.runtime.gates.call import POLICY_NAMES, ForeignCall, NativeCause, Verdict
 from interlock.runtime.gates.entry import asked, decided, observed, wished
-from interlock.runtime.gates.grants import GateTerms, SessionGrants
+from interlock.runtime.gates.grants import SessionGrants
 from interlock.runtime.gates.rules import Rules
 from interlock.runtime.gates.wording import denial, ending, none_because
 from interlock.runtime.journal.artifacts import ArtifactError
 from interlock.runtime.journal.writer import JournalWriteError, JournalWriter
+from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.decide import Decision
 
 _log = logging.getLogger(__name__)
@@ -57,7 +59,7 @@ class Ledger:
         self.agent = agent
         self.foreign = foreign
         self.roots = tuple(roots)
-        self.grants = SessionGrants(journal)
+        self.grants = SessionGrants(journal, host.rules, self.roots)
         self.on_end: list[Callable[[Ledger], None]] = []
         """Called once, when the session has ended."""
         self._host = host
@@ -94,8 +96,7 @@ class Ledger:
 
     def decide(self, call: ForeignCall) -> Decision:
         """What the policy says of it at this moment; recorded nowhere. Never raises."""
-        standing, now = self.grants.standing(), self._journal.now()
-        decision = self._host.rules.decide(self._policy_name, call, self.roots, standing, now)
+        decision = self.grants.decide(self._as_ours(call))
         if call.question and decision.effect == "deny" and decision.source not in _FILES:
             # a mode or a default that stops what may change something has nothing to stop in a question
             return replace(decision, effect="ask", reason=call.question)
@@ -192,6 +193,9 @@ class Ledger:
         for listener in self.on_end:
             listener(self)
 
+    def _as_ours(self, call: ForeignCall) -> Call:
+        return self._host.rules.as_ours(self._policy_name, call, self.roots)
+
     def _begun(self, call: ForeignCall) -> bool:
         try:
             self.begin(call)
@@ -219,9 +223,11 @@ class Ledger:
         call.ask_id = new_ask_id()
         self._host.belongs(call.ask_id, self)
         ref = self._journal.artifacts.put_bytes(call.diff.encode(), "diff", "text/x-diff") if call.diff else None
-        event = asked(call, decision, self.agent, diff=ref, reply_to=self._host.reply_to)
+        ours = self._as_ours(call)
+        offers = self.grants.offers(decision, ours) if _can_stand(call) else ()
+        event = asked(call, decision, self.agent, offers, diff=ref, reply_to=self._host.reply_to)
         try:
-            return self._host.broker.open(event, GateTerms(self.grants, decision.suggestions))
+            return self._host.broker.open(event, AskTerms(self.grants, ours, offers, call.ask_id, call.intent_id))
         except AskNotRecorded:
             call.ask_id = None
             raise
@@ -258,3 +264,8 @@ class Ledger:
             self._journal.append(event, durable=durable)
         except JournalWriteError as error:
             _log.error("%s: %s", self.session, error)
+
+
+def _can_stand(call: ForeignCall) -> bool:
+    """Whether a permission could outlast this call: the route can honour a yes, and it is no question."""
+    return "allow.session" in call.choices and not call.question

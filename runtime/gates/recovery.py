@@ -10,13 +10,15 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+from interlock.runtime.engine.recover import NOTHING, recover_session
 from interlock.runtime.events.ids import OBSERVATION
 from interlock.runtime.events.permission import PermissionClosed
 from interlock.runtime.events.session import SessionEnded
 from interlock.runtime.events.tool import ToolObservation
 from interlock.runtime.gates.host import GATE_MARK
 from interlock.runtime.journal.envelope import brief
-from interlock.runtime.journal.place import PlaceError, sessions_home
+from interlock.runtime.journal.opening import is_foreign
+from interlock.runtime.journal.place import PlaceError, session_folder, sessions_home
 from interlock.runtime.journal.tail import last_lines
 from interlock.runtime.journal.writer import JournalLocked, JournalWriteError, JournalWriter, writer_alive
 from interlock.runtime.state.session import SessionState
@@ -40,12 +42,31 @@ def recover_gates() -> list[str]:
     return done
 
 
+def recover(session: str) -> bool:
+    """Close what is left open in one session, of a gate or of our own runtime, each in its own words; False: nothing was.
+
+    A session whose writer lives, or that has ended, is left as it is. Raises JournalWriteError when it cannot be written
+    to, PlaceError for an id that is none.
+    """
+    folder = session_folder(session)
+    if not is_foreign(folder):
+        return recover_session(session) != NOTHING
+    if writer_alive(folder) or _has_ended(folder):
+        return False
+    try:
+        _close(folder)
+    except JournalLocked:
+        return False  # another reader was quicker, or a writer has come
+    return True
+
+
 def _candidates() -> list[Path]:
     try:
-        found = [folder for folder in sessions_home().iterdir() if f"-{GATE_MARK}-" in folder.name]
+        named = [folder for folder in sessions_home().iterdir() if f"-{GATE_MARK}-" in folder.name]
     except OSError:
         return []
-    return sorted(found, reverse=True)[:_NEWEST]
+    # a session of our own runtime may have a gate in its title
+    return [folder for folder in sorted(named, reverse=True)[:_NEWEST] if is_foreign(folder)]
 
 
 def _has_ended(folder: Path) -> bool:

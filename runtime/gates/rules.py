@@ -14,7 +14,7 @@ from pathlib import Path
 from interlock.runtime.gates.call import ForeignCall
 from interlock.runtime.journal.place import config_home, run_home, state_home
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.decide import Decision, Policy, decide
+from interlock.runtime.policy.decide import Decision, Policy, World, decide
 from interlock.runtime.policy.foreign import foreign_call
 from interlock.runtime.policy.grant import Grant
 from interlock.runtime.tools.policy_files import MANAGED, PROJECT_FILES, load_policy, user_file
@@ -29,7 +29,7 @@ class Rules:
     def __init__(self, managed: Path = MANAGED) -> None:
         self._managed = managed
         self._kept: dict[tuple[str, ...], tuple[Signature, Policy]] = {}
-        self._world = PosixWorld()
+        self.world: World = PosixWorld()
         self._home = os.path.expanduser("~")
         self._protected = (str(state_home()), str(config_home()), str(run_home()))
 
@@ -47,7 +47,7 @@ class Rules:
     ) -> Decision:
         """The verdict on one call. Never raises."""
         asked = self.as_ours(agent, call, roots)
-        return decide(asked, self.policy(roots), self._world, grants, now)
+        return decide(asked, self.policy(roots), self.world, grants, now)
 
     def as_ours(self, agent: str, call: ForeignCall, roots: Sequence[str]) -> Call:
         """The call in the policy's words."""

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from interlock.runtime.policy.tool import command_of
+
 NOTES = "agent_notes"
 """Our name for tools that only keep an agent's own list of tasks, or read what its own shell printed."""
 ROLES = frozenset(("command", "typed", "cwd", "path", "paths", "pattern", "glob", "url", "patch", "changes", "escape",
@@ -113,6 +115,27 @@ class ForeignTool:
     """Field -> role."""
     needs: frozenset[str] = frozenset()
     """Fields that have to be there."""
+
+
+def shell_text(tool: str, given: Mapping[str, object]) -> str | None:
+    """The command in the input of a shell tool, ours or another agent's; None for a tool that is no shell.
+
+    A tool that no agent here has counts as a shell when it is given a command.
+    """
+    known = _kinds().get(tool)
+    if known is not None and "bash" not in known:
+        return None
+    return command_of(given)
+
+
+@cache
+def _kinds() -> Mapping[str, frozenset[str]]:
+    """What the tools of this name are, of whatever agent."""
+    found: dict[str, set[str]] = {}
+    for agent in _BY_AGENT:
+        for name, tool in _table(agent).items():
+            found.setdefault(name, set()).add(tool.kind)
+    return {name: frozenset(kinds) for name, kinds in found.items()}
 
 
 def agent_key(agent: str) -> str:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from interlock.runtime.events.moment import micros
+from interlock.runtime.policy.foreign_table import shell_text
 
 Stage = Literal["open", "held", "sending", "sent", "answered", "closed"]
-SHELL_TOOLS = frozenset({"bash", "shell"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,7 @@ class Ask:
     @property
     def command(self) -> str | None:
         """The raw shell text, None where this is no shell call."""
-        if isinstance(self.input, Mapping) and isinstance(self.input.get("command"), str):
-            return self.input["command"]
-        return None
+        return shell_text(self.tool, self.input) if isinstance(self.input, Mapping) else None
 
     def offers(self, choice: str) -> bool:
         """Whether the host can honour this answer now, for example `allow.session`."""

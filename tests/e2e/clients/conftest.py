@@ -166,11 +166,11 @@ class Screen:
         """Until no ask is open."""
         until(lambda: not self.asks(), "an empty inbox")
 
-    def answer(self, found: tuple[str, AskView], answer: Any, message: str | None = None, scope: Any = "once") -> None:
-        """Answer one."""
+    def answer(self, found: tuple[str, AskView], answer: Any, message: str | None = None, **more: Any) -> None:
+        """Answer one; `more`: its scope and the digest of a suggestion."""
         where, ask = found
         with BlockingClient(where, "test screen") as client:
-            client.answer(ask.ask_id, ask.input_digest, answer, message=message, scope=scope)
+            client.answer(ask.ask_id, ask.input_digest, answer, message=message, **more)
 
 
 @pytest.fixture

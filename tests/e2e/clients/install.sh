@@ -15,5 +15,7 @@ put cc @anthropic-ai/claude-code@2.1.332
 put codex @openai/codex@0.171.0
 put gemini @google/gemini-cli@0.61.0
 put opencode opencode-ai@1.18.33
+# what opencode fetches at its first start, which takes it minutes; the tests copy it into their homes
+put opencode-home/.config/opencode --save-exact @opencode-ai/plugin@1.18.33
 put acp @zed-industries/claude-agent-acp@0.23.1 @zed-industries/codex-acp@0.16.0
 echo "installed in $to: run the tests with INTERLOCK_TEST_CLIENTS=$to"

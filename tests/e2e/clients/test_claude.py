@@ -34,6 +34,7 @@ def bash(command: str) -> dict[str, Any]:
 
 PLAYS = {
     "one": [bash("touch allowed.txt"), {"text": "It is done."}],
+    "again": [bash("touch one.txt"), bash("touch two.txt"), {"text": "It is done."}],
     "two": [bash("touch allowed.txt"), bash("rm -rf important"), {"text": "It is done."}],
     "long": [bash("touch begun.txt; sleep 30; touch slept.txt"), {"text": "It is done."}],
     "edit": [
@@ -261,6 +262,27 @@ def test_headless_call_is_held_and_allowed_and_another_is_denied_with_words(clau
     [first_event] = stage.events("session.started")
     assert first_event["agent"]["version"] == "2.1.332"
     assert Path(first_event["foreign"]["log"]).exists()
+
+
+def test_call_allowed_by_rule_is_kept_in_the_policy_file_and_the_next_like_it_is_not_asked(
+    claude, screen, stage, watch
+):
+    claude.serve()
+    [host] = until(lambda: _hosts(), "the host of the service")
+    watch(host.socket)
+    until(lambda: answers(claude.config)["watched"], "a watching screen")
+    run = claude.headless("again")
+    [ask] = screen.wait("touch one.txt")
+    assert "allow.rule" in ask[1].event["choices"]
+    rule = next(one for one in ask[1].event["suggestedRules"] if "rule" in one["scopes"])
+    screen.answer(ask, "allow", scope="rule", suggestion=rule["digest"])
+    run.wait(PATIENCE_S)
+    assert (stage.project / "one.txt").exists()
+    assert (stage.project / "two.txt").exists()
+    assert rule["rule"] in (stage.root / "config" / "policy.toml").read_text()
+    first, second = stage.events("tool.permission")[0], stage.events("tool.permission")[-1]
+    assert (first["decision"], second["decision"], second["source"]) == ("ask", "allow", "user")
+    assert len(stage.events("tool.permission.answered")) == 1
 
 
 def test_headless_call_with_nobody_watching_is_left_to_claude_at_once(claude, stage):
