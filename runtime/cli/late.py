@@ -102,4 +102,4 @@ def _left_open(folder: Path, ask: ToolPermission) -> str:
 
 def _without_us(folder: Path) -> str:
     """What became of a call that nobody answered here."""
-    return "its agent's own prompt decides" if is_foreign(folder) else "it was not run"
+    return "its agent's own prompt decides" if is_foreign(folder) else "nothing was run"

@@ -137,13 +137,14 @@ async def test_a_policy_file_that_cannot_take_the_rule_lets_it_pass_once_and_say
     ledger, call, approver, machine, events
 ):
     waiting, ask = await asked(ledger, call("touch a.txt"), approver)
-    machine.policy("mode = [broken\n")
+    (machine.root / "config").mkdir()
+    user_file().write_bytes(b"# caf\xe9\n")
     told = await approver.client.answer(
         ask.ask_id, ask.input_digest, "allow", scope="rule", suggestion=suggestion(ask)["digest"]
     )
     assert "no rule was kept" in (told.grant_fault or "")
     assert (await waiting).decision == "allow"
-    assert user_file().read_text() == "mode = [broken\n"
+    assert user_file().read_bytes() == b"# caf\xe9\n"
     assert kinds(events(ledger))[-1] == "grant.revoked"
 
 

@@ -76,10 +76,10 @@ def test_a_late_answer_hears_who_decides_now(machine):
     told = fate(ASK, [])
     assert told is not None
     assert "its agent's own prompt decides" in told
-    assert "not run" not in told
+    assert "was run" not in told
     assert "its agent's own prompt decides" in (fate(ASK, []) or "")
 
 
 def test_a_late_answer_to_our_runtime_hears_that_nothing_was_run(machine):
     left_open("20260110-000000-work-bbbbbb", OURS)
-    assert "it was not run" in (fate(ASK, []) or "")
+    assert "nothing was run" in (fate(ASK, []) or "")
