@@ -74,6 +74,10 @@ class World(Protocol):
         """Where an absolute path leads."""
         ...
 
+    def resolve_in(self, folder: str, name: str) -> Resolved | None:
+        """What `resolve` says of `name` in a folder given by its real path; None where only `resolve` can tell."""
+        ...
+
     def expand(self, pattern: str, limit: int) -> tuple[str, ...] | None:
         """The paths that a shell's pattern stands for, at most `limit`; None: too many, or it cannot be told."""
         ...
@@ -97,6 +101,10 @@ class MemoryWorld:
     case_insensitive: bool = False
     git: Mapping[str, GitPlace] = field(default_factory=dict)
     """Folder -> the repository of it and of all folders below."""
+
+    def resolve_in(self, folder: str, name: str) -> Resolved | None:
+        """Always from the root: it costs nothing here."""
+        return None
 
     def expand(self, pattern: str, limit: int) -> tuple[str, ...] | None:
         """The known paths that fit, component by component."""

@@ -118,7 +118,8 @@ def _granted(
 
 def _decision(call: Call, reading: Reading, verdicts: Sequence[Verdict], verdict: Verdict) -> Decision:
     subjects = reading.subjects
-    paths = tuple(dict.fromkeys(fact for subject in subjects for fact in subject.paths))
+    one = len(subjects) == 1
+    paths = subjects[0].paths if one else tuple(dict.fromkeys([fact for s in subjects for fact in s.paths]))
     parts = tuple(_part(s, v) for s, v in zip(subjects, verdicts, strict=True)) if reading.shell else ()
     ids = (verdict.rule,) if verdict.rule else ()
     same = [v.rule for v in verdicts if v.effect == verdict.effect and v.rule and v.rule not in ("wrapper", *ids)]
@@ -129,7 +130,7 @@ def _decision(call: Call, reading: Reading, verdicts: Sequence[Verdict], verdict
         if verdict.source in _FILES:
             # an ask of a rule stands above every allow of a pattern or a folder; only this very call can be carried on
             offers = tuple(offer for offer in offers if offer.field in ("command", "path"))
-    objections = tuple(dict.fromkeys(o for subject in subjects for o in subject.objections))
+    objections = subjects[0].objections if one else tuple(dict.fromkeys([o for s in subjects for o in s.objections]))
     return Decision(
         verdict.effect,
         verdict.reason,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Sequence
 
 from interlock.runtime.policy.shell.option import names
@@ -22,7 +21,7 @@ _FIND_ACTIONS = names("-exec -execdir -ok -okdir -delete")
 
 def reads_below(program: str, args: Sequence[str]) -> bool:
     """Whether the contents of files below the folders it reads may be shown or copied."""
-    program = posixpath.basename(program)
+    program = program.rpartition("/")[2]
     if program in _ALWAYS:
         return True
     if program == "git":

@@ -9,8 +9,8 @@ import posixpath
 from collections.abc import Sequence
 
 from interlock.runtime.policy.guard import is_own_rule_file
-from interlock.runtime.policy.own_command import own_command
 from interlock.runtime.policy.path import NUL, PathFact, is_below
+from interlock.runtime.policy.plain_fact import plain_fact
 from interlock.runtime.policy.rule import Verdict
 from interlock.runtime.policy.shell.model import SimpleCommand
 from interlock.runtime.policy.shell.option import names
@@ -45,9 +45,10 @@ def floor_verdict(subject: Subject) -> Verdict | None:
         return None
     if any(fact.own for fact in subject.boundary) or _names_own_place(subject, subject.simple):
         return _deny("Interlock's own files are out of an agent's reach", "path boundary", "own-files")
-    if why := own_command(subject.simple):
+    plain = subject.plain or plain_fact(subject.simple)
+    if why := plain.own:
         return _deny(f"{why}; only a person may, from a terminal of theirs", "built-in", "own-commands")
-    return _of_command(subject, subject.simple)
+    return _of_command(subject, subject.simple, plain.last_name)
 
 
 def _names_own_place(subject: Subject, simple: SimpleCommand) -> bool:
@@ -59,8 +60,7 @@ def _names_own_place(subject: Subject, simple: SimpleCommand) -> bool:
     return any(place in word for word in (*simple.argv[1:], *bodies) for place in places)
 
 
-def _of_command(subject: Subject, simple: SimpleCommand) -> Verdict | None:
-    program = posixpath.basename(simple.program)
+def _of_command(subject: Subject, simple: SimpleCommand, program: str) -> Verdict | None:
     if program in _FORMATS or program == "mkfs" or program.startswith("mkfs."):
         return _deny("it would format a volume", "built-in", "no-format")
     device = next((fact.resolved for fact in subject.paths if fact.use == "write" and _is_device(fact)), None)

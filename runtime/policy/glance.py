@@ -30,8 +30,20 @@ class Glance:
         if seen is None:
             if len(self._paths) >= _MOST_PATHS:
                 return Resolved(path, False, "other", error="more paths than are looked at")
-            seen = self._paths[path] = self._world.resolve(path)
+            seen = self._paths[path] = self._in_known_folder(path) or self._world.resolve(path)
         return seen
+
+    def resolve_in(self, folder: str, name: str) -> Resolved | None:
+        """As the World says it."""
+        return self._world.resolve_in(folder, name)
+
+    def _in_known_folder(self, path: str) -> Resolved | None:
+        """One step from a folder that was looked at before, instead of all the way from the root."""
+        head, _, name = path.rpartition("/")
+        above = self._paths.get(head)
+        if above is None or above.kind != "folder" or above.error or name in ("", ".", ".."):
+            return None
+        return self._world.resolve_in(above.path, name)
 
     def expand(self, pattern: str, limit: int) -> tuple[str, ...] | None:
         """The paths that a shell's pattern stands for; `limit` is the same in all of a decision."""

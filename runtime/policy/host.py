@@ -5,7 +5,6 @@ Promises: lower case, no port, no user. A host that only run time tells is given
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
@@ -40,7 +39,7 @@ _DEVICE = re.compile(r"^/dev/(?:tcp|udp)/([^/]+)/")
 
 def hosts_of(simple: SimpleCommand) -> tuple[str, ...]:
     """The hosts in the words and redirects of one command."""
-    name = posixpath.basename(simple.program)
+    name = simple.program.rpartition("/")[2]
     found: list[str] = []
     operands = _operands(simple.argv[1:])
     for word, known in zip(simple.argv[1:], simple.known[1:], strict=True):

@@ -23,16 +23,22 @@ def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime |
     if (verdict := floor_verdict(subject)) is not None:
         return verdict
     standing = [index.about(subject) for index in indexes]
-    asks = sorted(_each(standing, "asks"), key=lambda pair: pair[0].name != "managed")
+    asks = _each(standing, "asks")
+    if len(asks) > 1:
+        asks.sort(key=_not_managed)
     for layer, rule in (*_each(standing, "denies"), *asks):
         if not rule.is_over(now) and rule.matches(subject):
             return _of_rule(layer, rule, rule.reason or f"{rule.effect} by rule {rule.id}")
-    guards = sorted(_each(standing, "guards"), key=lambda pair: pair[0].name != "managed")
-    for layer, rule in guards if subject.wide_paths else ():
+    guards = _each(standing, "guards")
+    for layer, rule in sorted(guards, key=_not_managed) if guards and subject.wide_paths else ():
         if not rule.is_over(now) and rule.may_catch_below(subject):
             why = f"it takes a whole folder, and rule {rule.id} speaks of files that may be in it"
             return Verdict("ask", why, layer.name, rule.id)
     return _permitted(subject, [pair for pair in _each(standing, "allows") if not pair[1].is_over(now)])
+
+
+def _not_managed(pair: tuple[Layer, Rule]) -> bool:
+    return pair[0].name != "managed"
 
 
 _Kind = Literal["denies", "asks", "allows", "guards"]

@@ -6,7 +6,6 @@ meaning (patterns, separators) are left out. Pure.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator
 
 from interlock.runtime.policy.shell.classify import FORMS, program_name
@@ -22,7 +21,7 @@ _TEXTS = names(
 
 def option_paths(simple: SimpleCommand) -> Iterator[str]:
     """The values that begin as only a path outside would."""
-    name = posixpath.basename(program_name(simple.program))
+    name = program_name(simple.program).rpartition("/")[2]
     form = FORMS.get(name)
     if form is None:
         return

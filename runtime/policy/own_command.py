@@ -6,7 +6,6 @@ a runner of Python programs; what only reads (`interlock sessions`, `policy chec
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Sequence
 
 from interlock.runtime.policy.shell.model import SimpleCommand
@@ -44,12 +43,12 @@ def own_command(simple: SimpleCommand) -> str:
 
 def _places(simple: SimpleCommand) -> list[int]:
     """Where in the words our program stands."""
-    name = posixpath.basename(simple.program).lower()
+    name = simple.program.rpartition("/")[2].lower()
     if _is_ours(name):
         return [0]
     if name not in _RUNNERS and not name.startswith("python"):
         return []
-    return [i for i, word in enumerate(simple.argv) if i and _is_ours(posixpath.basename(word).lower())]
+    return [i for i, word in enumerate(simple.argv) if i and _is_ours(word.rpartition("/")[2].lower())]
 
 
 def _is_ours(name: str) -> bool:

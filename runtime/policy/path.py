@@ -59,16 +59,18 @@ def path_fact(
     text = _expanded(written, call) if shell else written
     if shell and (text == ANYWHERE or "$" in text or "`" in text or _is_lost(text, cwd)):
         return PathFact(written, "", False, use, "unknown")
+    if text in (".", "./") and not cwd:
+        text = call.cwd
     whole = text if text.startswith("/") else f"{call.cwd}/{cwd}/{text}" if cwd else f"{call.cwd}/{text}"
     if cwd and cwd.startswith("/") and not text.startswith("/"):
         whole = f"{cwd}/{text}"
-    seen = world.resolve(whole)
     fold = str.lower if world.case_insensitive else str
-    real = fold(seen.path)
     roots = [fold(world.resolve(root).path) for root in call.workspace]
+    seen = world.resolve(whole)
+    real = fold(seen.path)
     root = next((root for root in roots if is_below(real, root)), None)
     inside = root is not None and seen.error is None
-    own = any(is_below(real, fold(world.resolve(place).path)) for place in call.protected)
+    own = bool(call.protected) and any(is_below(real, fold(world.resolve(place).path)) for place in call.protected)
     # the name as written counts too: what is a link today may be a file tomorrow
     plain = posixpath.normpath(whole)
     guard = guard_of(_from_root(seen.path, root), use)
@@ -83,7 +85,7 @@ def _from_root(path: str, root: str | None) -> str:
     """The path as the workspace sees it: folders above a root were chosen by the person, so they guard nothing."""
     if root is None or root == "/" or not is_below(path, root):
         return path
-    return posixpath.join("/", posixpath.basename(root), path[len(root) :].lstrip("/"))
+    return f"/{root.rpartition('/')[2]}/{path[len(root) :].lstrip('/')}"
 
 
 def _is_lost(text: str, cwd: str | None) -> bool:

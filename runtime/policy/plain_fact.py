@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from interlock.runtime.policy.depth import reads_below
 from interlock.runtime.policy.host import hosts_of
 from interlock.runtime.policy.option_path import option_paths
+from interlock.runtime.policy.own_command import own_command
 from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import Effects, SimpleCommand
@@ -33,6 +35,12 @@ class PlainFact:
     hosts: tuple[str, ...]
     read_paths: tuple[str, ...]
     """What it reads, with values of options that lead outside."""
+    last_name: str = ""
+    """The last component of the program."""
+    own: str = ""
+    """Why it is a command of Interlock's that only a person may give, "" when it is not."""
+    reads_below: bool = False
+    """Whether it also works on what lies below the folders that it reads."""
 
 
 def plain_fact(simple: SimpleCommand) -> PlainFact:
@@ -55,4 +63,16 @@ def _found(simple: SimpleCommand) -> PlainFact:
     gate = is_read_only(simple)
     reads = tuple(dict.fromkeys((*touched.reads, *option_paths(simple))))
     wraps = gate.ok and is_wrapper(simple)
-    return PlainFact(program_name(simple.program), touched, gate.ok, gate.why, wraps, hosts_of(simple), reads)
+    program = program_name(simple.program)
+    return PlainFact(
+        program,
+        touched,
+        gate.ok,
+        gate.why,
+        wraps,
+        hosts_of(simple),
+        reads,
+        simple.program.rpartition("/")[2],
+        own_command(simple),
+        reads_below(program, simple.argv[1:]),
+    )

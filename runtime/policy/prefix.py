@@ -5,7 +5,6 @@ Promises: never only the program where its first word decides what it does; "" w
 
 from __future__ import annotations
 
-import posixpath
 import re
 import shlex
 from collections.abc import Sequence
@@ -45,7 +44,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./:@%+=,-]+")
 def prefix_of(simple: SimpleCommand) -> str:
     """The pattern, or "" where none says enough."""
     program = program_name(simple.program)
-    name = posixpath.basename(program)
+    name = program.rpartition("/")[2]
     args = simple.argv[1:]
     if not program or not all(simple.known[:1]):
         return ""

@@ -63,4 +63,5 @@ def _key(simple: SimpleCommand) -> object:
         simple.understood,
         simple.notes,
         simple.globs,
+        simple.loose,
     )

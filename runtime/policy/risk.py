@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -76,7 +75,7 @@ def risks_of(call: Call, parts: Sequence[PartLike], paths: Sequence[PathFact]) -
             )
     if any(not part.understood for part in parts):
         found.append("a part of it is known only when it runs")
-    names = list(dict.fromkeys(posixpath.basename(part.program) for part in parts if part.program))
+    names = list(dict.fromkeys(part.program.rpartition("/")[2] for part in parts if part.program))
     if names:
         found.append(f"runs {', '.join(names)}")
     code = [name for name in names if name in RUNS_PROJECT_CODE]

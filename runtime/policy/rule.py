@@ -118,10 +118,10 @@ class Rule:
 
     def _names(self, pattern: Pattern, subject: Subject, fold: bool) -> bool:
         if _is_program(pattern.program, subject, fold):
-            return fits_widely(pattern, posixpath.basename(pattern.program), subject.args)
+            return fits_widely(pattern, pattern.program.rpartition("/")[2], subject.args)
         return len(pattern.words) > 1 and any(
-            fits_widely(pattern, posixpath.basename(pattern.program), rest)
-            for rest in subject.behind(posixpath.basename(pattern.program))
+            fits_widely(pattern, pattern.program.rpartition("/")[2], rest)
+            for rest in subject.behind(pattern.program.rpartition("/")[2])
         )
 
     def _used(self, subject: Subject) -> list[PathFact]:
@@ -236,7 +236,7 @@ def _is_program(wanted: str, subject: Subject, fold: bool) -> bool:
         return False
     name = subject.simple.program
     if "/" in wanted and ":" not in wanted:
-        tests = (name, posixpath.basename(name), subject.program_path or "")
-        last = word_test(posixpath.basename(wanted), fold)
-        return any(word_test(wanted, fold)(t) for t in tests) or last(posixpath.basename(name))
-    return word_test(wanted, fold)(posixpath.basename(name)) or word_test(wanted, fold)(name)
+        tests = (name, name.rpartition("/")[2], subject.program_path or "")
+        last = word_test(wanted.rpartition("/")[2], fold)
+        return any(word_test(wanted, fold)(t) for t in tests) or last(name.rpartition("/")[2])
+    return word_test(wanted, fold)(name.rpartition("/")[2]) or word_test(wanted, fold)(name)

@@ -7,7 +7,6 @@ pattern. Keeps the order. What was found is kept, up to a limit. Pure.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -130,7 +129,7 @@ def _ancestors(path: str) -> Iterator[str]:
     """The path and every folder above it, up to the root."""
     yield path
     while path not in ("/", ""):
-        path = posixpath.dirname(path)
+        path = path.rpartition("/")[0].rstrip("/") or ("/" if path[0] == "/" else "")
         yield path
 
 

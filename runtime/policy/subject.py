@@ -8,13 +8,13 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import islice
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.depth import reads_below
 from interlock.runtime.policy.git_fact import git_facts
 from interlock.runtime.policy.host import hosts_of_input
+from interlock.runtime.policy.once import Once
 from interlock.runtime.policy.path import PathFact, Use, path_fact
 from interlock.runtime.policy.plain_fact import PlainFact, plain_fact
 from interlock.runtime.policy.shell.classify import FORMS, program_name
@@ -55,17 +55,19 @@ class Subject:
     wrapper: bool = False
     """Does nothing itself; what it runs is judged by itself."""
     network: bool = False
+    plain: PlainFact | None = None
+    """What the command says by itself."""
 
     def elsewhere(self, simple: SimpleCommand) -> Subject:
         """The same facts for the same command at another place of the text."""
         return replace(self, simple=simple)
 
-    @cached_property
+    @Once
     def names(self) -> tuple[str, ...]:
         """The names that a rule may call the tool by."""
         return tuple(dict.fromkeys(name for name in (self.tool, self.call.tool, self.call.named) if name))
 
-    @cached_property
+    @Once
     def program(self) -> str:
         """The program without a system folder, "" for other tools."""
         return program_name(self.simple.program) if self.simple else ""
@@ -75,12 +77,12 @@ class Subject:
         """The words behind the program."""
         return self.simple.argv[1:] if self.simple else ()
 
-    @cached_property
+    @Once
     def may_wrap(self) -> bool:
         """Whether it is a program without a table, which may run what its words name."""
         if self.simple is None or self.read_only or not self.args or len(self.args) > _MOST_WORDS:
             return False
-        name = posixpath.basename(self.program)
+        name = self.program.rpartition("/")[2]
         return name not in FORMS and name not in _WITH_SUCH_VERBS
 
     def behind(self, program: str) -> Iterator[tuple[str, ...]]:
@@ -89,7 +91,7 @@ class Subject:
             if posixpath.basename(word) == program:
                 yield self.args[at + 1 :]
 
-    @cached_property
+    @Once
     def program_path(self) -> str | None:
         """The real path of a program that is named by a path; None for one that is looked up."""
         if self.simple is None or "/" not in self.simple.program:
@@ -97,26 +99,26 @@ class Subject:
         fact = path_fact(self.simple.program, "read", self.call, self.world, cwd=self.simple.cwd, shell=True)
         return fact.resolved or None
 
-    @cached_property
+    @Once
     def roots(self) -> tuple[str, ...]:
         """The real paths of the workspace's roots."""
-        return tuple(self.world.resolve(root).path for root in self.call.workspace)
+        return tuple([self.world.resolve(root).path for root in self.call.workspace])
 
-    @cached_property
+    @Once
     def reads_below(self) -> bool:
         """Whether it also works on what lies below the folders that it reads."""
         if self.simple is not None:
-            return reads_below(self.program, self.args)
+            return self.plain.reads_below if self.plain else reads_below(self.program, self.args)
         return self.tool == "grep" or (self.tool == "read_file" and any(fact.kind == "folder" for fact in self.paths))
 
-    @cached_property
+    @Once
     def wide_paths(self) -> tuple[PathFact, ...]:
         """The paths that stand for all that is below them: folders it changes, or reads with what is in them."""
         folders = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
         changes = self.simple is not None
-        return tuple(fact for fact in folders if self.reads_below or (changes and fact.use == "write"))
+        return tuple([fact for fact in folders if self.reads_below or (changes and fact.use == "write")])
 
-    @cached_property
+    @Once
     def boundary(self) -> tuple[PathFact, ...]:
         """Paths outside or guarded, also those that only may be paths.
 
@@ -125,7 +127,7 @@ class Subject:
         found = [fact for fact in self.paths if not fact.inside or fact.guard]
         if self.simple is not None and not self.read_only:
             found += [fact for fact in self._suspected() if not fact.inside or fact.guard]
-        return tuple(dict.fromkeys(fact for fact in found if fact.kind != "unknown"))
+        return tuple(dict.fromkeys([fact for fact in found if fact.kind != "unknown"])) if found else ()
 
     def _suspected(self) -> Iterator[PathFact]:
         assert self.simple is not None
@@ -156,8 +158,8 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     git, objections = git_facts(simple, plain.reads_only, call, world)
     if len(paths) > _MOST_WORDS or (len(simple.argv) > _MOST_WORDS and not plain.reads_only):
         objections = (*objections, f"it has more than {_MOST_WORDS} words or paths")
-    facts = tuple(dict.fromkeys((*paths, *git)))
-    risks = frozenset({*found.flags, *_risk_words(found, facts, plain.reads_only, simple.understood)})
+    facts = tuple(dict.fromkeys((*paths, *git))) if git or len(paths) > 1 else paths
+    risks = frozenset(_risk_words(found, facts, plain.reads_only, simple.understood).union(found.flags))
     return Subject(
         call,
         world,
@@ -172,6 +174,7 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
         simple.understood,
         plain.wraps,
         found.network,
+        plain,
     )
 
 
@@ -227,8 +230,13 @@ def _risk_words(found: Effects, paths: tuple[PathFact, ...], reads: bool, unders
 
 def path_risks(paths: tuple[PathFact, ...]) -> set[str]:
     """`outside` and `guarded`, where a path is so."""
-    words = {"outside"} if any(not fact.inside for fact in paths) else set()
-    return words | ({"guarded"} if any(fact.guard for fact in paths) else set())
+    words: set[str] = set()
+    for fact in paths:
+        if not fact.inside:
+            words.add("outside")
+        if fact.guard:
+            words.add("guarded")
+    return words
 
 
 def tool_subject(call: Call, world: World) -> Subject:

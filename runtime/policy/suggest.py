@@ -81,7 +81,7 @@ def _patterns(asking: Sequence[Subject]) -> Iterator[str]:
 def _begins_badly(subject: Subject) -> bool:
     """Whether the exact text would begin with a variable or a shell, which no standing permission may."""
     simple = subject.simple
-    return simple is not None and (bool(simple.assignments) or posixpath.basename(simple.program) in _SHELLS)
+    return simple is not None and (bool(simple.assignments) or simple.program.rpartition("/")[2] in _SHELLS)
 
 
 def _is_beyond_a_pattern(simple: SimpleCommand) -> bool:
@@ -128,7 +128,7 @@ def _is_plain(text: str, commands: Sequence[SimpleCommand]) -> bool:
         at = max(at, simple.end)
     if not _PLAIN_GAP.fullmatch(text[at:]):
         return False
-    return all(_code_is_plain(simple) for simple in commands if posixpath.basename(simple.program) in _SHELLS)
+    return all(_code_is_plain(simple) for simple in commands if simple.program.rpartition("/")[2] in _SHELLS)
 
 
 def _code_is_plain(simple: SimpleCommand) -> bool:
@@ -170,7 +170,7 @@ _DESTRUCTIVE_SUBCOMMANDS = {
 
 def bars_standing(simple: SimpleCommand) -> bool:
     """Whether no standing permission should ever be offered for this command."""
-    name = posixpath.basename(simple.program)
+    name = simple.program.rpartition("/")[2]
     if re.sub(r"[0-9.]+$", "", name) in _RUNNERS or name in _RUNNERS or name in _SHELLS:
         return True
     words = [word for word in simple.argv[1:] if not word.startswith("-")]

@@ -37,6 +37,19 @@ class PosixWorld:
             return Resolved(os.path.normpath(path), False, "link" if code == errno.ELOOP else "other", error=why)
         return Resolved(real, True, _kind(seen.st_mode), seen.st_nlink)
 
+    def resolve_in(self, folder: str, name: str) -> Resolved | None:
+        """One look instead of one a component, where `name` is no link."""
+        path = f"{folder}/{name}"
+        try:
+            seen = os.lstat(path)
+        except FileNotFoundError:
+            return Resolved(path, False, "missing")
+        except (OSError, ValueError):
+            return None
+        if stat.S_ISLNK(seen.st_mode) or folder == "/":
+            return None
+        return Resolved(path, True, _kind(seen.st_mode), seen.st_nlink)
+
     def expand(self, pattern: str, limit: int) -> tuple[str, ...] | None:
         """The paths that a shell's pattern stands for; hidden names are left out as the shell leaves them out."""
         if "**" in pattern:

@@ -6,6 +6,7 @@ Promises: a program, an option or a form that no table lists is not read-only. T
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from interlock.runtime.policy.shell.model import ReadOnlyVerdict, SimpleCommand
 from interlock.runtime.policy.shell.option import names
@@ -55,6 +56,7 @@ def is_wrapper(command: SimpleCommand) -> bool:
     return command.understood and _wraps(program_name(command.program), command.argv[1:])
 
 
+@lru_cache(maxsize=512)
 def program_name(program: str) -> str:
     """The program without a system folder; a path elsewhere stays, because another file of that name may lie there."""
     for folder in _FOLDERS:

@@ -215,6 +215,7 @@ def test_a_name_that_falls_apart_without_quotes_asks(name: str) -> None:
     pattern = "*/*/*.py" if "/" in name else "*.py"
     assert _effect(f"for f in {pattern}; do cat $f; done", world) == "ask"
     assert _effect(f'for f in {pattern}; do cat "$f"; done', world) == "allow"
+    assert _effect(f'for f in {pattern}; do cat "$f"; cat $f; done', world) == "ask"
 
 
 def test_a_loop_over_a_link_that_leads_out_asks() -> None:

@@ -185,9 +185,30 @@ def test_one_decision_sees_one_machine(proj: Path) -> None:
                 self.looks += 1
             return super().resolve(path)
 
+        def resolve_in(self, folder: str, name: str):
+            self.looks += name == "a.txt"
+            return super().resolve_in(folder, name)
+
     world = Changing()
     call = Call(
         "bash", {"command": "cat a.txt; cat a.txt a.txt"}, str(proj), (str(proj),), "/h", frozenset(("execute",))
     )
     decide(call, with_built_in([]), world, (), NOW)
     assert world.looks == 1
+
+
+def test_one_step_from_a_folder_says_what_the_whole_way_says(proj: Path) -> None:
+    """ours: a decision takes the short way where no link is, and no other."""
+    (proj / "folder").mkdir()
+    (proj / "file").write_text("x")
+    os.link(proj / "file", proj / "second")
+    os.mkfifo(proj / "pipe")
+    (proj / "link").symlink_to("/etc")
+    (proj / "loop").symlink_to("loop")
+    world, root = PosixWorld(), os.path.realpath(proj)
+    for name in ("folder", "file", "second", "pipe", "missing"):
+        assert world.resolve_in(root, name) == world.resolve(f"{root}/{name}")
+    assert world.resolve_in(root, "link") is None
+    assert world.resolve_in(root, "loop") is None
+    assert world.resolve_in(root, "x" * 5_000) is None
+    assert judged(proj, "cat link/passwd").effect == "ask"
