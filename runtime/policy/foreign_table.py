@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from interlock.runtime.policy.tool import command_of
+from interlock.runtime.policy.command_text import command_of
 
 NOTES = "agent_notes"
 """Our name for tools that only keep an agent's own list of tasks, or read what its own shell printed."""

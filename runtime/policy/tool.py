@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from interlock.runtime.policy.command_text import command_of as command_of
 from interlock.runtime.policy.path import Use
 
 
@@ -64,18 +65,6 @@ def is_known(name: str) -> bool:
     """Whether the name says what the tool does."""
     lowered = name.lower()
     return _ALIASES.get(lowered, lowered) in _KINDS
-
-
-def command_of(arguments: Mapping[str, object]) -> str | None:
-    """The command text of a shell tool's input; a list of words is quoted as a shell would need it."""
-    found = arguments.get("command", arguments.get("cmd"))
-    if isinstance(found, str):
-        return found
-    if isinstance(found, list | tuple) and found and all(isinstance(word, str) for word in found):
-        import shlex
-
-        return shlex.join([str(word) for word in found])
-    return None
 
 
 def paths_of(tool: str, arguments: Mapping[str, object], *, writes: bool) -> Iterator[tuple[str, Use]]:
