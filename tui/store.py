@@ -155,14 +155,13 @@ class Store:
 
     async def _recover(self, session_id: str) -> None:
         """Close the asks of a runtime or gate that was killed, with that cause: nobody is left who could hear an answer."""
-        from interlock.runtime.gates.recovery import recover
         from interlock.runtime.journal.place import PlaceError, sessions_home
         from interlock.runtime.journal.writer import JournalWriteError
 
         if self._home != sessions_home():
             return
         try:
-            await asyncio.to_thread(recover, session_id)
+            await asyncio.to_thread(_close_left, session_id)
         except (JournalWriteError, PlaceError) as error:
             self.problems = (*self.problems, f"the asks of {session_id} cannot be closed: {error}")
         feed = self._feeds.get(session_id)
@@ -444,3 +443,10 @@ class Store:
 
 def _load() -> None:
     """Import what is heavy, away from the loop, so that the first frame is on screen before it."""
+
+
+def _close_left(session_id: str) -> None:
+    """Close what a killed runtime or gate left open; what does that is heavy to import, so this is for a thread."""
+    from interlock.runtime.gates.recovery import recover
+
+    recover(session_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import UTC, datetime
 
@@ -14,8 +15,10 @@ from interlock.runtime.events.session import Agent, SandboxState, SessionStarted
 from interlock.runtime.events.tool import ToolIntent
 from interlock.runtime.gates.recovery import recover, recover_gates
 from interlock.runtime.journal.writer import JournalWriter
+from interlock.tui.store import Store
 
 ASK = "ask_0123456789"
+PATIENCE_TENTHS = 300
 
 
 def left_open(session: str, agent: Agent) -> JournalWriter:
@@ -83,3 +86,18 @@ def test_a_late_answer_hears_who_decides_now(machine):
 def test_a_late_answer_to_our_runtime_hears_that_nothing_was_run(machine):
     left_open("20260110-000000-work-bbbbbb", OURS)
     assert "nothing was run" in (fate(ASK, []) or "")
+
+
+async def test_a_screen_that_is_opened_closes_what_a_dead_gate_left(machine):
+    journal = left_open("20260110-000000-gate-claude-code-aaaaaa", CLAUDE)
+    store = Store(lambda: None)
+    await store.start()
+    try:
+        for _ in range(PATIENCE_TENTHS):
+            if written(journal)[-1]["type"] == "session.ended":
+                break
+            await asyncio.sleep(0.1)
+    finally:
+        await store.close()
+    assert "own prompt decides" in written(journal)[-3]["message"]
+    assert store.problems == ()
