@@ -116,10 +116,7 @@ class RuntimeSession:
             await session._listen()
             yield session
         except BaseException as error:
-            if isinstance(error, _CANCELS):
-                await session._close("cancelled", "it was told to stop")
-            else:
-                await session._close("error", f"{type(error).__name__}: {error}")
+            await session._close(*_ending_of(error))
             raise
         else:
             await session._close("completed", None)
@@ -226,6 +223,13 @@ def _record_in(journal: JournalWriter) -> Record:
 
 
 _CANCELS = (KeyboardInterrupt, asyncio.CancelledError)
+
+
+def _ending_of(error: BaseException) -> tuple[EndReason, str]:
+    """How a session ends that an error left."""
+    if isinstance(error, _CANCELS):
+        return "cancelled", "it was told to stop"
+    return "error", f"{type(error).__name__}: {error}"
 
 
 def _context(workspace: Workspace, journal: JournalWriter, host: Mapping[str, str]) -> ToolContext:
