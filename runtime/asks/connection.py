@@ -2,8 +2,9 @@
 
 Promises: requests are answered in order, one at a time; half a frame is never applied; an approver that does not read
 holds up nobody else: its replies wait for it, and one that lets too many notifications pile up is cut off, to come back and
-subscribe again. A request without an id is not applied and, as JSON-RPC has it, not replied to. A preview takes its time
-beside the other requests, so that no answer ever waits for one.
+subscribe again; one that sends without end gets one request served, then the others have their turn. A request without an
+id is not applied and, as JSON-RPC has it, not replied to. A preview takes its time beside the other requests, so that no
+answer ever waits for one.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ class Connection:
             while data := await self._reader.read(_CHUNK):
                 for line in frames.feed(data):
                     await self._one(line)
+                    # neither a full buffer nor a write that fits lets anybody else have a turn
+                    await asyncio.sleep(0)
             if frames.pending_bytes:
                 _log.warning("process %d left half a frame of %d bytes: dropped", self.peer.pid, frames.pending_bytes)
         except Fault as fault:
@@ -140,7 +143,7 @@ class Connection:
 
     async def _preview(self, request_id: str | int, params: PreviewParams) -> None:
         try:
-            reply = result_line(request_id, await self._desk.preview(params))
+            reply = result_line(request_id, await self._desk.preview(params, self.approver))
         except Fault as fault:
             reply = error_line(request_id, fault)
         except Exception as error:

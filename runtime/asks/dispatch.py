@@ -56,7 +56,7 @@ class Desk:
         self.grants: GrantDesk = grants if grants is not None else NoGrants()
         self._sessions = sessions
         self.objection: Callable[[int], str | None] = lambda _pid: None
-        """Why the process may not answer; asked again before every answer."""
+        """Why the process may not answer; asked again before every answer, and before all about standing permissions."""
 
     def greeted(self, params: Params) -> str:
         """The name of the client. Raises `Fault` when it speaks another protocol."""
@@ -77,6 +77,7 @@ class Desk:
             case ReadParams(ask_id=ask_id, offset=offset):
                 return slice_of(self._open(ask_id), offset)
             case ShownParams(ask_id=ask_id):
+                self._check(by)
                 _accepted(self.broker.shown(ask_id, by))
                 return {"askId": ask_id}
             case AskAnswer():
@@ -85,11 +86,13 @@ class Desk:
                 self._check(by)
                 return wire(self.grants.revoke(grant_id, session, by))
         if method == "grants.list":
+            self._check(by)
             return {"grants": [wire(grant) for grant in self.grants.listed()]}
         return {"sessions": [wire(s) for s in self._sessions()]} if method == "session.list" else {}
 
-    async def preview(self, params: PreviewParams) -> dict[str, Any]:
+    async def preview(self, params: PreviewParams, by: Approver) -> dict[str, Any]:
         """The result of `asks.preview`. Raises `Fault`."""
+        self._check(by)
         pending = self._open(params.ask_id)
         if pending.terms is None or suggestion_of(pending.event, params.suggestion) is None:
             raise Fault(ErrorName.UNKNOWN_SUGGESTION, "the ask has no such suggestion", askId=params.ask_id)

@@ -180,11 +180,13 @@ class AskServer:
         self._connections.append(connection)
         try:
             await connection.serve()
+            # one that hung up and does not read its last replies takes up room, so it counts until they are gone
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
         finally:
             if connection in self._connections:
                 self._connections.remove(connection)
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
+            writer.transport.abort()
 
     def _spawn(self, work: object) -> None:
         task = asyncio.get_running_loop().create_task(work)  # type: ignore[arg-type]

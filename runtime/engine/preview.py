@@ -2,7 +2,7 @@
 
 Promises: judged by the policy that holds now, with the permission and without; calls that pass anyway or are denied count
 as neither; the number of calls that were looked at is told, and whether there are more. Runs in a thread, one at a time
-for a session, and nothing waits for it: the ask is open meanwhile.
+for a session, also when its asker leaves before the end, and nothing waits for it: the ask is open meanwhile.
 """
 
 from __future__ import annotations
@@ -74,8 +74,17 @@ async def preview_of(setting: Ground, call: Call, trial: Trial, *, but: str) -> 
     The reply's `ask_id` and `suggestion` are the caller's to fill in.
     """
     judge = _Judge(setting.policy, setting.world, tuple(setting.grants.standing()), setting.journal.now())
-    async with setting.previewing:
-        return await asyncio.to_thread(_preview, judge, call, trial, but)
+    await setting.previewing.acquire()
+    look = asyncio.ensure_future(asyncio.to_thread(_preview, judge, call, trial, but))
+    look.add_done_callback(lambda done: _over(setting.previewing, done))
+    return await asyncio.shield(look)
+
+
+def _over(previewing: asyncio.Lock, look: asyncio.Future[PreviewReply]) -> None:
+    # not when the asker leaves: the thread cannot be stopped, and those of askers that come and go would pile up
+    previewing.release()
+    if not look.cancelled():
+        look.exception()  # told to the asker, if there still is one
 
 
 def _preview(judge: _Judge, call: Call, trial: Trial, but: str) -> PreviewReply:

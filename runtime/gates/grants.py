@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from interlock.runtime.asks.protocol import GrantRevokedReply, GrantView
+from interlock.runtime.asks.protocol import ErrorName, Fault, GrantRevokedReply, GrantView
 from interlock.runtime.asks.standing import unknown_grant
 from interlock.runtime.engine.grants import Grants
 from interlock.runtime.engine.offer import Offer, offers_of
@@ -99,6 +99,12 @@ class HostGrants:
     def revoke(self, grant_id: str, session: str | None, by: Approver) -> GrantRevokedReply:
         """End one; without the session its id must be the only one. Raises `Fault`, JournalWriteError."""
         found = [grants for name, grants in self._sessions() if session in (None, name) and grants.holds(grant_id)]
-        if len(found) != 1:
+        if len(found) > 1:
+            raise Fault(
+                ErrorName.UNKNOWN_GRANT,
+                f"{grant_id} stands in {len(found)} sessions: say of which with `session`",
+                grantId=grant_id,
+            )
+        if not found:
             raise unknown_grant(f"{session}/{grant_id}" if session else grant_id)
         return found[0].revoke(grant_id, by)
