@@ -452,7 +452,7 @@ def test_two_agents_ask_at_once_and_each_gets_its_own_answer(terminal, claude, s
 
 def test_edit_is_shown_with_its_real_diff(terminal, screen, stage):
     terminal.say("do it play:edit")
-    [found] = screen.wait("Edit")
+    [found] = screen.wait("hello.py")
     folder = stage.root / "state" / "sessions" / found[1].session
     diff = (folder / found[1].event["diffPath"]).read_text()
     assert "-x = 1\n+x = 2" in diff
