@@ -142,7 +142,9 @@ def count(path: Path) -> dict:
         if isinstance(s := r.get("timestamp"), str) and s[:2] == "20" and s.endswith("Z")
     )
     return {
-        "versions": list(dict.fromkeys(r["version"] for r in records if any(c.isdigit() for c in r.get("version") or ""))),
+        "versions": list(
+            dict.fromkeys(r["version"] for r in records if any(c.isdigit() for c in r.get("version") or ""))
+        ),
         "sessions": list(dict.fromkeys(r["sessionId"] for r in records if r.get("sessionId") and "message" in r)),
         "toolCalls": dict(sorted(Counter(calls.values()).items())),
         "toolResults": len(results),
