@@ -78,6 +78,10 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         outlet.abandon()  # the reader went away (`| head`): not a fault
         return 0
+    except SystemExit:
+        if not outlet.reader_has_left():
+            raise
+        return 0
     except KeyboardInterrupt:
         return 130
     except Exception as error:

@@ -56,6 +56,15 @@ def abandon() -> None:
     os.close(nowhere)
 
 
+def reader_has_left() -> bool:
+    """Whether the library of the command line has met a reader that went away: it ends the process with 1 then."""
+    if type(sys.stdout).__name__ != "PacifyFlushWrapper":
+        return False
+    sys.stdout = sys.__stdout__
+    abandon()
+    return True
+
+
 def _is_open(number: int) -> bool:
     try:
         os.fstat(number)

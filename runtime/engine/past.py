@@ -112,12 +112,13 @@ class _Told:
     def __init__(self, first: SessionStarted | None, user_home: str) -> None:
         self._workspace = first.workspace if first is not None else ()
         self._agent = first.agent if first is not None else Agent(name="")
+        self._is_foreign = first is not None and first.foreign is not None
         self._user_home = user_home
 
     @property
     def is_foreign(self) -> bool:
         """Whether the calls are another agent's, in its words."""
-        return self._agent.kind != "runtime"
+        return self._is_foreign
 
     def past(self, intent: ToolIntent, permission: ToolPermission, tool: str) -> PastCall | None:
         """The call in our words; None for one of another tool."""

@@ -168,7 +168,10 @@ class RuntimeSession:
         return message_id
 
     async def end(self, reason: EndReason = "completed", message: str | None = None) -> None:
-        """Stop what runs, close what is open, record the end. What is appended later is refused."""
+        """Stop what runs, close what is open, record the end. What is appended later is refused.
+
+        Raises JournalWriteError when the end, or before it the result of a call, cannot be recorded.
+        """
         if self._ended:
             return
         self._ended = True
@@ -176,6 +179,10 @@ class RuntimeSession:
             await self.pipeline.cancel_all()
             self._setting.broker.close_all("session_closed")
             self._setting.strays.stop()
+            if self._state.open_calls:
+                # an end behind a call without a result would hide the call from recovery
+                left = ", ".join(self._state.open_calls)
+                raise JournalWriteError(f"the results of {left} could not be recorded, so neither is the end")
             self.journal.append(SessionEnded(reason=reason, message=message, totals=self._totals()), durable=True)
         finally:
             if self._server is not None:

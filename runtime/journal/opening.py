@@ -27,4 +27,4 @@ def opening_of(folder: Path) -> SessionStarted | None:
 def is_foreign(folder: Path) -> bool:
     """Whether the session is that of an agent which is not ours, told by the gate in front of it."""
     first = opening_of(folder)
-    return first is not None and first.agent.kind != "runtime"
+    return first is not None and first.foreign is not None

@@ -73,8 +73,8 @@ class SessionRow:
 
     @property
     def agent_name(self) -> str:
-        """The agent with its version; our own runtime's sessions are all of this version."""
-        return f"{self.agent} {self.version}".rstrip() if self.kind != "runtime" else self.agent
+        """The agent, with its version where it is not one of our runtime's."""
+        return f"{self.agent} {self.version}".rstrip() if self.foreign or ":" in self.id else self.agent
 
     @property
     def name(self) -> str:
@@ -112,7 +112,7 @@ def row_of_state(
         version=state.agent_version,
         estimated=state.cost_estimated,
         guessed=evidence.endswith("(guessed)"),
-        parent=f"{state.agent_kind}:{state.parent}" if state.parent else "",
+        parent=f"{state.agent_kind}:{state.parent}" if state.parent and state.foreign_session else state.parent,
         foreign=f"{state.agent_kind}:{state.foreign_session}" if state.foreign_session else "",
     )
 

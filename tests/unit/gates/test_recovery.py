@@ -11,7 +11,7 @@ import pytest
 from interlock.runtime.cli.late import fate
 from interlock.runtime.engine.recover import NOTHING, recover_session
 from interlock.runtime.events.permission import ToolPermission
-from interlock.runtime.events.session import Agent, SandboxState, SessionStarted
+from interlock.runtime.events.session import Agent, Foreign, SandboxState, SessionStarted
 from interlock.runtime.events.tool import ToolIntent
 from interlock.runtime.gates.recovery import recover, recover_gates
 from interlock.runtime.journal.writer import JournalWriter
@@ -28,6 +28,7 @@ def left_open(session: str, agent: Agent) -> JournalWriter:
         SessionStarted(
             agent=agent, cwd="/w", workspace=("/w",), host="h", pid=1, user="u",
             sandbox=SandboxState(), runtime_version="0",
+            foreign=Foreign(session="their own id") if agent.kind == "claude_code" else None,
         )
     )  # fmt: skip
     journal.append(ToolIntent(intent_id="int_1", tool="Bash", raw_input={"command": "make"}))

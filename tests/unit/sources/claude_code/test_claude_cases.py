@@ -11,10 +11,10 @@ import pytest
 
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.claude_code.adapter import FORMAT, ClaudeAdapter
-from interlock.runtime.sources.foreign.copies import Copies
 from interlock.runtime.sources.claude_code.places import transcripts
 from interlock.runtime.sources.claude_code.status import judge
 from interlock.runtime.sources.claude_code.summary import summary
+from interlock.runtime.sources.foreign.copies import Copies
 from interlock.runtime.sources.foreign.facts import SessionFacts
 from interlock.runtime.sources.foreign.reading import all_events, facts_of, open_log
 from interlock.runtime.sources.foreign.translation import Translation
