@@ -77,6 +77,8 @@ class RulesScreen(FrameScreen):
         """A second has passed: what ended by its time is gone."""
         super().tick()
         if self.is_current:
+            # a host records that a permission ended before it takes its rule out of the file
+            self.store.look_at_kept_rules()
             self.refresh_rows()
 
     @on(LineList.Highlighted, "#list")
