@@ -106,8 +106,10 @@ def test_a_rule_of_the_persons_own_is_kept_as_a_rule_alone_and_revoked_in_the_ru
     assert 'command = "touch *"' in shown
     terminal.keys("e")
     terminal.wait(lambda s: "done writing" in s, "the editor")
-    terminal.keys("Down", "Down", "Down", "Down", "End", "Left", "Left")
+    for key in ("Down", "Down", "Down", "Down", "End", "Left", "Left"):
+        terminal.keys(key)  # one call a key, as a person presses them
     terminal.type("f")
+    terminal.wait(lambda s: 'command = "touch f*"' in s, "the edited line")
     terminal.keys("Escape")
     shown = terminal.wait(lambda s: "your rule" in s and "▸ r rule, for good" in s, "the rule, looked at by the host")
     assert 'command = "touch f*"' in shown
