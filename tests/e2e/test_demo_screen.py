@@ -76,7 +76,7 @@ def answer_until_the_end(terminal: Any, key: str) -> int:
 
 def test_the_demo_is_answered_to_its_end_by_keys_alone(terminal: Any) -> None:
     terminal.wait(lambda s: "Interlock" in s, "the screen", 60)
-    terminal.wait(lambda s: "unittest" in s, "the first ask")
+    terminal.wait(lambda s: "? shop" in s, "the first ask")
     assert answer_until_the_end(terminal, "a") == 5
     verdicts = [
         e["evidence"]["verdict"]
@@ -94,7 +94,7 @@ def test_the_demo_is_answered_to_its_end_by_keys_alone(terminal: Any) -> None:
 
 def test_a_quit_ends_the_agents_and_restores_the_terminal(tmp_path: Path, open_terminal: Open) -> None:
     terminal = open_terminal(tmp_path, (100, 30), f"{BIN} demo")
-    terminal.wait(lambda s: "unittest" in s, "the first ask", 60)
+    terminal.wait(lambda s: "▸ a once" in s, "the first ask", 60)
     terminal.keys("q")
     terminal.wait(lambda s: "y  leave" in s, "the question")
     terminal.keys("y")

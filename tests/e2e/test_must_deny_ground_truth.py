@@ -49,6 +49,8 @@ _CASES: dict[str, dict[str, Any]] = {
     "SH-078": {"wait": True},
 }
 """Public case -> what it needs."""
+_UNTIL_REACHED = "\nfor _ in {1..40}; do [ -s /mnt/log/calls ] && break; sleep 0.1; done"
+"""What a server or a session of its own runs is reached after the command has ended: the sandbox lives until then."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,6 @@ def test_what_must_be_denied_really_reaches_the_program(row: dict[str, Any], san
     ]
     if missing:
         pytest.skip(f"needs {', '.join(missing)}, which is not on this machine")
-    command = row["command"] + ("\nwait" if row.get("wait") else "")
+    command = row["command"] + ("\nwait" if row.get("wait") else "") + (_UNTIL_REACHED if row.get("detached") else "")
     rm, reset = sandbox.calls(command, tty=bool(row.get("tty")))
     assert reset or any(_is_dangerous(words) for words in rm), f"neither was reached; rm: {rm}"
