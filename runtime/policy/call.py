@@ -83,7 +83,7 @@ class World(Protocol):
         ...
 
     def git_place(self, folder: str) -> GitPlace | None:
-        """The repository that git would work on in `folder`; None: there is none."""
+        """The repository that git would work on in `folder`, which is given by its real path; None: there is none."""
         ...
 
 

@@ -58,5 +58,5 @@ class Glance:
         if folder not in self._git:
             if len(self._git) >= _MOST_GIT:
                 return GitPlace((), programs=("more folders than are looked at",))
-            self._git[folder] = self._world.git_place(folder)
+            self._git[folder] = self._world.git_place(self.resolve(folder).path)
         return self._git[folder]

@@ -28,19 +28,30 @@ _ENTRY = re.compile(r"^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*?))?\s*$")
 
 
 def find_git_place(folder: str) -> GitPlace | None:
-    """The repository of `folder`, or None."""
-    at = os.path.realpath(folder)
+    """The repository of `folder`, which is given by its real path, or None."""
+    at = folder
     while True:
         dot = os.path.join(at, ".git")
-        if os.path.isdir(dot):
+        mode = _mode(dot)
+        if stat.S_ISDIR(mode):
+            return _place(dot, bare=False)
+        if stat.S_ISLNK(mode) and os.path.isdir(dot):
             return _place(os.path.realpath(dot), bare=False)
-        if os.path.lexists(dot):
+        if mode:
             return _place(_pointed(dot), bare=False)
         if _looks_bare(at):
             return _place(at, bare=True)
         if at == os.path.dirname(at):
             return None
         at = os.path.dirname(at)
+
+
+def _mode(path: str) -> int:
+    """What stands there itself, 0 for nothing."""
+    try:
+        return os.lstat(path).st_mode
+    except OSError:
+        return 0
 
 
 def _looks_bare(folder: str) -> bool:
@@ -56,15 +67,14 @@ def _pointed(dot: str) -> str:
 
 def _place(git: str, *, bare: bool) -> GitPlace:
     folders = [git]
-    common = os.path.join(git, "commondir")
-    if os.path.lexists(common):
-        folders.append(os.path.realpath(os.path.join(git, _read(common).strip())))
+    common = _read_if_there(f"{git}/commondir")
+    if common is not None:
+        folders.append(os.path.realpath(os.path.join(git, common.strip())))
     programs: list[str] = []
     for place in dict.fromkeys(folders):
         for name in ("config", "config.worktree"):
-            path = os.path.join(place, name)
-            if os.path.lexists(path):
-                programs += program_settings(_read(path))
+            text = _read_if_there(f"{place}/{name}")
+            programs += program_settings(text) if text else ()
     return GitPlace(tuple(dict.fromkeys(folders)), bare, tuple(dict.fromkeys(programs)))
 
 
@@ -90,6 +100,13 @@ def program_settings(text: str) -> tuple[str, ...]:
 def _is_lfs(key: str, value: str) -> bool:
     # large-file filters are in countless repositories; their program is found on PATH, not in the repository
     return key.lower().startswith("filter.lfs.") and value.startswith("git-lfs ") and not set(value) & set(";|&$`<>()")
+
+
+def _read_if_there(path: str) -> str | None:
+    try:
+        return _read(path)
+    except FileNotFoundError:
+        return None
 
 
 def _read(path: str) -> str:

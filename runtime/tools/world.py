@@ -24,6 +24,9 @@ class PosixWorld:
 
     def resolve(self, path: str) -> Resolved:
         """Where an absolute path leads."""
+        return _plainly(path) or self._followed(path)
+
+    def _followed(self, path: str) -> Resolved:
         real = ""
         try:
             real = os.path.realpath(path, strict=False)
@@ -66,6 +69,26 @@ class PosixWorld:
             return find_git_place(folder)
         except (OSError, ValueError) as error:
             return GitPlace((), programs=(f"its configuration cannot be read ({error})",))
+
+
+def _plainly(path: str) -> Resolved | None:
+    """The same for a path that is its own real path: one look a component. None where there is a link, a dot or a fault."""
+    if path[:1] != "/" or path[-1:] == "/" or "//" in path or "/." in path:
+        return None
+    at = path.find("/", 1)
+    try:
+        while at > 0:
+            if not stat.S_ISDIR(os.lstat(path[:at]).st_mode):
+                return None
+            at = path.find("/", at + 1)
+        seen = os.lstat(path)
+    except FileNotFoundError:
+        return Resolved(path, False, "missing")
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISLNK(seen.st_mode):
+        return None
+    return Resolved(path, True, _kind(seen.st_mode), seen.st_nlink)
 
 
 def _kind(mode: int) -> Kind:
