@@ -25,12 +25,12 @@ from interlock.runtime.asks.discovery import hosts
 from interlock.runtime.asks.protocol import AskView
 
 HERE = Path(__file__).parent
-PATIENCE_S = 60.0
+PATIENCE_S = 90.0
 """How long anything may take on a busy machine."""
 _LOOK_S = 0.05
 
 
-def until(look: Callable[[], Any], what: str, patience: float = PATIENCE_S) -> Any:
+def _until(look: Callable[[], Any], what: str, patience: float = PATIENCE_S) -> Any:
     """The first true value of `look`; fails with `what` when there is none in time."""
     end = time.monotonic() + patience
     while time.monotonic() < end:
@@ -39,6 +39,12 @@ def until(look: Callable[[], Any], what: str, patience: float = PATIENCE_S) -> A
             return seen
         time.sleep(_LOOK_S)
     raise AssertionError(f"waited {patience:.0f} s for: {what}")
+
+
+@pytest.fixture
+def until() -> Callable[..., Any]:
+    """Waits, within bounds, for something to be true."""
+    return _until
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +89,7 @@ class Stage:
         command = [sys.executable, str(HERE / "model.py"), "--plays", str(self.root / "plays.json")]
         port_file = self.root / "port"
         self.start([*command, "--log", str(self.root / "model.jsonl"), "--port-file", str(port_file)])
-        self.port = int(until(lambda: port_file.exists() and port_file.read_text(), "the model's port"))
+        self.port = int(_until(lambda: port_file.exists() and port_file.read_text(), "the model's port"))
 
     def plays(self, plays: dict[str, list[dict[str, Any]]]) -> None:
         """Give the model other plays from now on."""
@@ -160,11 +166,11 @@ class Screen:
             found = [(where, ask) for where, ask in self.asks() if text in str(ask.event.get("prompt"))]
             return found if len(found) >= count else None
 
-        return until(fitting, f"{count} open asks with {text!r}")
+        return _until(fitting, f"{count} open asks with {text!r}")
 
     def wait_empty(self) -> None:
         """Until no ask is open."""
-        until(lambda: not self.asks(), "an empty inbox")
+        _until(lambda: not self.asks(), "an empty inbox")
 
     def answer(self, found: tuple[str, AskView], answer: Any, message: str | None = None, **more: Any) -> None:
         """Answer one; `more`: its scope and the digest of a suggestion."""
