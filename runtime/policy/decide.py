@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.decision import Decision, Effect, Part
+from interlock.runtime.policy.decision import Decision, Effect, Part, no_offers
 from interlock.runtime.policy.glance import Glance
-from interlock.runtime.policy.grant import Grant, grant_layer
+from interlock.runtime.policy.grant import Grant, Suggestion, grant_layer
 from interlock.runtime.policy.judge import judge
 from interlock.runtime.policy.layer import Policy
 from interlock.runtime.policy.mode import in_mode
+from interlock.runtime.policy.path import PathFact
 from interlock.runtime.policy.reading import Reading, read_call
 from interlock.runtime.policy.risk import risks_of
 from interlock.runtime.policy.rule import STRENGTH, Verdict
@@ -118,35 +120,50 @@ def _granted(
 
 def _decision(call: Call, reading: Reading, verdicts: Sequence[Verdict], verdict: Verdict) -> Decision:
     subjects = reading.subjects
+    shell = reading.shell
     one = len(subjects) == 1
     paths = subjects[0].paths if one else tuple(dict.fromkeys([fact for s in subjects for fact in s.paths]))
-    parts = tuple(_part(s, v) for s, v in zip(subjects, verdicts, strict=True)) if reading.shell else ()
-    ids = (verdict.rule,) if verdict.rule else ()
-    same = [v.rule for v in verdicts if v.effect == verdict.effect and v.rule and v.rule not in ("wrapper", *ids)]
-    asking = [s for s, v in zip(subjects, verdicts, strict=True) if v.effect == "ask"]
-    offers = ()
-    if verdict.effect == "ask" and verdict.source != "managed" and not call.unclear:
-        offers = suggest_for_shell(call, reading, asking) if reading.shell else suggest_for_tool(call, paths)
-        if verdict.source in _FILES:
-            # an ask of a rule stands above every allow of a pattern or a folder; only this very call can be carried on
-            offers = tuple(offer for offer in offers if offer.field in ("command", "path"))
     objections = subjects[0].objections if one else tuple(dict.fromkeys([o for s in subjects for o in s.objections]))
+    parts = tuple([_part(s, v) for s, v in zip(subjects, verdicts, strict=True)]) if shell else ()
     return Decision(
         verdict.effect,
         verdict.reason,
         verdict.source,
-        tuple(dict.fromkeys((*ids, *same))) if verdict.effect != "ask" or verdict.source in _FILES else ids,
+        _policy_ids(verdicts, verdict),
         (*risks_of(call, parts, paths), *objections),
         parts,
         paths,
         _is_understood(call, reading),
-        offers,
-        reading.shell.operators if reading.shell else (),
+        partial(_offers, call, reading, verdicts, verdict, paths) if verdict.effect == "ask" else no_offers,
+        shell.operators if shell else (),
         call.cwd,
-        (*((call.unclear,) if call.unclear else ()), *(reading.shell.notes if reading.shell else ())),
+        (*((call.unclear,) if call.unclear else ()), *(shell.notes if shell else ())),
         reading.command,
         verdict.wait_seconds,
     )
+
+
+def _policy_ids(verdicts: Sequence[Verdict], verdict: Verdict) -> tuple[str, ...]:
+    """The rules behind the verdict: that of the part that decided first, then those that say the same."""
+    ids = (verdict.rule,) if verdict.rule else ()
+    if verdict.effect == "ask" and verdict.source not in _FILES:
+        return ids
+    same = [v.rule for v in verdicts if v.effect == verdict.effect and v.rule and v.rule != "wrapper"]
+    return tuple(dict.fromkeys((*ids, *same)))
+
+
+def _offers(
+    call: Call, reading: Reading, verdicts: Sequence[Verdict], verdict: Verdict, paths: tuple[PathFact, ...]
+) -> tuple[Suggestion, ...]:
+    """What a person could allow for longer instead of answering this ask."""
+    if verdict.source == "managed" or call.unclear:
+        return ()
+    asking = [s for s, v in zip(reading.subjects, verdicts, strict=True) if v.effect == "ask"]
+    offers = suggest_for_shell(call, reading, asking) if reading.shell else suggest_for_tool(call, paths)
+    if verdict.source in _FILES:
+        # an ask of a rule stands above every allow of a pattern or a folder; only this very call can be carried on
+        return tuple(offer for offer in offers if offer.field in ("command", "path"))
+    return offers
 
 
 def _is_understood(call: Call, reading: Reading) -> bool:

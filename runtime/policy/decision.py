@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from interlock.runtime.policy.grant import Suggestion
@@ -66,6 +67,11 @@ class Part:
         }
 
 
+def no_offers() -> tuple[Suggestion, ...]:
+    """None at all."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The verdict and all that led to it."""
@@ -78,13 +84,19 @@ class Decision:
     parts: tuple[Part, ...] = ()
     paths: tuple[PathFact, ...] = ()
     understood: bool = True
-    suggestions: tuple[Suggestion, ...] = ()
+    offer: Callable[[], tuple[Suggestion, ...]] = field(default=no_offers, repr=False, compare=False)
+    """Works out `suggestions` from what was seen; only a question to a person needs them."""
     operators: tuple[str, ...] = ()
     cwd: str = ""
     notes: tuple[str, ...] = ()
     command: str = ""
     wait_seconds: float | None = None
     """After how long this ask counts as denied by time-out; None: it waits."""
+
+    @property
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """What a standing permission could be offered for, the narrowest first."""
+        return self.offer()
 
     @property
     def network(self) -> bool:
