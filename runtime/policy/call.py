@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, Protocol
 
+from interlock.runtime.policy.record import record
+
 Kind = Literal["file", "folder", "link", "other", "missing"]
 
 
@@ -36,7 +38,7 @@ class Call:
     """Why the input is not fully understood, "" when it is. Such a call is never allowed; denies hold for what was seen."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resolved:
     """Where a path really leads."""
 
@@ -50,7 +52,7 @@ class Resolved:
     """Why it could not be looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GitPlace:
     """What git would take for its repository in a folder."""
 

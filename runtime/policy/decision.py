@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from interlock.runtime.policy.grant import Suggestion
 from interlock.runtime.policy.path import PathFact
+from interlock.runtime.policy.record import record
 from interlock.runtime.policy.rule import Effect
 
 _MOST_TOLD = 600
 """Paths told in facts; an event must stay one that a screen can read."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """One simple command of a shell call, with its own verdict."""
 
@@ -72,7 +73,7 @@ def no_offers() -> tuple[Suggestion, ...]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Decision:
     """The verdict and all that led to it."""
 

@@ -7,11 +7,11 @@ no `$`), a shell's operand as the shell would take it; what cannot be resolved c
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.guard import guard_of
+from interlock.runtime.policy.record import record
 
 Use = Literal["read", "write"]
 ANYWHERE = "<any>"
@@ -19,7 +19,7 @@ ANYWHERE = "<any>"
 NUL = "NUL in a path"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PathFact:
     """One path of a call."""
 

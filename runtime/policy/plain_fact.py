@@ -5,13 +5,13 @@ Promises: depends on the command alone, so what was found for one is kept for th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from interlock.runtime.policy.depth import reads_below
 from interlock.runtime.policy.host import hosts_of
 from interlock.runtime.policy.option_path import option_paths
 from interlock.runtime.policy.own_command import own_command
+from interlock.runtime.policy.record import record
 from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import Effects, SimpleCommand
@@ -21,7 +21,7 @@ _KEPT_WORDS = 50
 """Words of a command that is kept; longer ones are rare and would fill the memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlainFact:
     """The facts of one simple command that need no look at the machine."""
 

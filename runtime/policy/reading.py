@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from interlock.runtime.policy.call import Call, World
+from interlock.runtime.policy.record import record
 from interlock.runtime.policy.shell import parse_command
 from interlock.runtime.policy.shell.model import ShellFacts, SimpleCommand
 from interlock.runtime.policy.subject import Subject, command_subject, tool_subject
@@ -15,7 +15,7 @@ _MOST_JUDGED = 600
 """Parts that are judged one by one; the reader of commands stops at about as many."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reading:
     """What a call would do."""
 

@@ -15,6 +15,7 @@ from typing import Literal
 from interlock.runtime.policy.path import PathFact, Use
 from interlock.runtime.policy.path_glob import PathGlobs
 from interlock.runtime.policy.pattern import Pattern, fits_strictly, fits_widely, word_test
+from interlock.runtime.policy.record import record
 from interlock.runtime.policy.subject import Subject
 
 Effect = Literal["allow", "ask", "deny"]
@@ -24,7 +25,7 @@ SHOWS_SECRETS = frozenset(("environment", "secret"))
 """Marks of commands that only read, but show what was never in the workspace."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """Allow, ask or deny; why; by which layer; by which rule."""
 

@@ -8,10 +8,10 @@ pattern. Keeps the order. What was found is kept, up to a limit. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from interlock.runtime.policy.path_glob import places_of
+from interlock.runtime.policy.record import record
 from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.subject import Subject
 
@@ -22,7 +22,7 @@ _NONE: frozenset[int] = frozenset()
 _NO_NAMES: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Standing(Generic[L]):
     """Rules that may speak of one subject, by what they do, each in the order of the layers."""
 

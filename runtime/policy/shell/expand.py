@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from interlock.runtime.policy.record import record
 from interlock.runtime.policy.shell.printed import printed_by
 from interlock.runtime.policy.shell.syntax import Arith, CapReachedError, Code, Items, Lit, Part, Var, Word
 
@@ -25,7 +25,7 @@ _NUMBERS = frozenset("?#$!")
 _DEFAULTS = frozenset({":-", "-", ":=", "="})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field:
     """One argument after expansion."""
 
@@ -38,7 +38,7 @@ class Field:
     """A name that a pattern gave, without quotes: it is split at blanks and may be a pattern again."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bound:
     """A variable that may have several values: these words, or, where there are none, text that is shown anyway."""
 
@@ -49,7 +49,7 @@ Value = str | Bound | None
 """What the text says of a variable; None: nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scope:
     """The values that the text has given so far."""
 

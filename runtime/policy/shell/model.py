@@ -6,7 +6,7 @@ given as its source text and marked so in `known`; nothing here ever pretends to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from interlock.runtime.policy.record import record
 
 DYNAMIC = "<dynamic>"
 """Stands for a program whose name is known only at run time."""
@@ -15,7 +15,7 @@ WRITING_OPERATORS = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 """Redirect operators that can create or change their target; `>&` only when its target is not a file descriptor."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Redirect:
     """One redirect of a command, as written."""
 
@@ -29,7 +29,7 @@ class Redirect:
     """Whether it may create or change its target."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SimpleCommand:
     """One program that would run, with everything the text says about it."""
 
@@ -65,7 +65,7 @@ class SimpleCommand:
     """A name that one of them stands for is split at blanks: `for f in *; do cat $f; done`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ShellFacts:
     """Everything a command text says it would run."""
 
@@ -79,7 +79,7 @@ class ShellFacts:
     """`&&`, `||`, `|`, `;`, `&` seen at the top level, in order."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadOnlyVerdict:
     """Whether a command only reads, and why not if not."""
 
@@ -89,7 +89,7 @@ class ReadOnlyVerdict:
     """The first reason against, in plain words; empty when `ok`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Effects:
     """What a command touches, operands as written (relative to the command's own `cwd`)."""
 

@@ -95,8 +95,8 @@ READING: dict[str, Form] = {
     "ls-tree": form("drtlz", "", "long name-only name-status object-only full-name full-tree", "abbrev format"),
     "cat-file": form("tsep", "", "allow-unknown-type", bad="textconv filters batch batch-check batch-command path"),
     "blame": form(
-        "bcfnpstlewkM",
-        "LSC",
+        "bcfnpstlewkMC",
+        "L",
         "root line-porcelain porcelain show-stats show-number show-name show-email date score-debug "
         "incremental abbrev minimal",
         "",
@@ -128,7 +128,7 @@ READING: dict[str, Form] = {
     "check-attr": form("az", "", "all cached"),
     "grep": form(
         "aiIwvhHEGFPnlLczopWrq",
-        "efmABC",
+        "emABC",
         "cached untracked no-index exclude-standard no-exclude-standard "
         "recurse-submodules text ignore-case word-regexp invert-match full-name extended-regexp basic-regexp perl-regexp "
         "fixed-strings line-number column files-with-matches name-only files-without-match null only-matching count "

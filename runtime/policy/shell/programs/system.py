@@ -18,11 +18,16 @@ _FIND_TESTS = names(
     "-printf -context -D"
 )
 _FIND_FLAGS = names(
-    "-not ! -a -and -o -or ( ) , -print -print0 -ls -prune -quit -depth -d -xdev -mount -follow -empty "
+    "-not ! -a -and -o -or ( ) , -print -print0 -ls -prune -quit -depth -d -xdev -mount -empty "
     "-readable -writable -executable -nouser -nogroup -true -false -daystart -noleaf -warn -nowarn "
-    "-ignore_readdir_race -noignore_readdir_race -H -L -P -O0 -O1 -O2 -O3 -help -version --help --version "
+    "-ignore_readdir_race -noignore_readdir_race -H -P -O0 -O1 -O2 -O3 -help -version --help --version "
     "-E -X -s -x"
 )
+_FIND_THROUGH_LINKS = names("-L -follow")
+
+
+_FIND_REFERENCES = names("-newer -anewer -cnewer -samefile")
+_LINKS = "it goes through links, which may lead out of the workspace"
 
 
 def find_verdict(args: Sequence[str]) -> str:
@@ -30,13 +35,15 @@ def find_verdict(args: Sequence[str]) -> str:
     at, expression = 0, False
     while at < len(args):
         word = args[at]
+        if word in _FIND_THROUGH_LINKS:
+            return _LINKS
         if word in _FIND_TESTS:
             at, expression = at + 1, True
         elif word == "-exec" and (end := exec_end(args, at)) is not None:
             # what it runs is listed and judged by itself
             at, expression = end, True
         elif word in _FIND_FLAGS:
-            expression = expression or word not in ("-H", "-L", "-P")
+            expression = expression or word not in ("-H", "-P")
         elif word.startswith(("-", "(", ")", "!")) or (expression and word):
             return f"the find word {word} is not listed as reading only"
         at += 1
@@ -61,6 +68,16 @@ def find_paths(args: Sequence[str]) -> tuple[str, ...]:
             break
         paths.append(word)
     return tuple(paths) or (".",)
+
+
+def find_references(args: Sequence[str]) -> tuple[str, ...]:
+    """Files that a find compares with: `-newer FILE`, `-samefile FILE`."""
+    return tuple(args[i + 1] for i, word in enumerate(args[:-1]) if word in _FIND_REFERENCES)
+
+
+def _ls(reading: Reading, args: Sequence[str]) -> str:
+    """What a link leads to is another folder, which may lie anywhere."""
+    return _LINKS if reading.has("-R", "--recursive") and reading.has("-L", "--dereference") else ""
 
 
 def _ps(reading: Reading, args: Sequence[str]) -> str:
@@ -104,12 +121,13 @@ SYSTEM: dict[str, Form] = {
         "reverse recursive size context zero color full-time group-directories-first hyperlink hide-control-chars "
         "show-control-chars",
         "block-size format hide ignore indicator-style quoting-style sort time time-style tabsize width",
+        check=_ls,
         default=".",
     ),
     "dir": form("alhrtR1A", default="."),
     "vdir": form("alhrtR1A", default="."),
     "tree": form(
-        "adfilxNqQpsughDtcUrvFCnAS",
+        "adfixNqQpsughDtcUrvFCnASJX",
         "LPI",
         "dirsfirst filesfirst noreport gitignore prune si inodes device matchdirs ignore-case sort du timefmt",
         "filelimit charset",
@@ -124,20 +142,20 @@ SYSTEM: dict[str, Form] = {
     "dirs": form("lpv", reads="none"),
     "stat": form("Lftxq", "c", "dereference file-system terse", "format printf cached"),
     "file": form(
-        "bhikLNrsv0dE",
-        "eFmPf",
+        "bhikLNrv0dE",
+        "eFP",
         "brief mime mime-type mime-encoding keep-going dereference no-dereference raw "
-        "special-files print0 apple extension no-pad",
+        "print0 apple extension no-pad",
         "exclude separator",
-        bad="compile preserve-date uncompress uncompress-noreport no-sandbox files-from magic-file",
+        bad="special-files compile preserve-date uncompress uncompress-noreport no-sandbox files-from magic-file",
     ),
     "du": form(
-        "aAbchHklLmPsSx0DgnI",
+        "aAbchHklmPsSx0DgnI",
         "dBt",
-        "all apparent-size bytes total dereference human-readable si count-links summarize "
+        "all apparent-size bytes total human-readable si count-links summarize "
         "one-file-system null separate-dirs inodes time no-dereference dereference-args",
         "max-depth block-size threshold exclude time-style",
-        bad="files0-from exclude-from",
+        bad="files0-from exclude-from dereference",
         default=".",
     ),
     "df": form(
@@ -158,7 +176,7 @@ SYSTEM: dict[str, Form] = {
     ),
     "pathchk": form("pP", reads="none"),
     "namei": form("xmolv", "", "long modes owners vertical nosymlinks"),
-    "getfacl": form("acesRLPtpn"),
+    "getfacl": form("acesRPtpn"),
     "lsattr": form("RVadlpv", default="."),
     "which": form("as", "", "all", reads="none"),
     "type": form("aftpP", reads="none"),

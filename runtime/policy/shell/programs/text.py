@@ -12,16 +12,17 @@ from interlock.runtime.policy.shell.option import Reading
 from interlock.runtime.policy.shell.programs.form import Form, form
 from interlock.runtime.policy.shell.script import read_awk, read_sed
 
-_DIGEST = form("bctwz", "", "binary check tag text zero ignore-missing quiet status strict warn")
+_DIGEST = form("btz", "", "binary tag text zero", bad="check ignore-missing quiet status strict warn")
 _GREP = form(
-    "EFGPivywxcLlqsbHhnTUZzaIRrou",
+    "EFGPivywxcLlqsbHhnTUZzaIrou",
     "efmABCdD",
     "extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case invert-match word-regexp line-regexp "
     "count color colour files-without-match files-with-matches only-matching quiet silent no-messages byte-offset "
-    "with-filename no-filename line-number initial-tab null text recursive dereference-recursive line-buffered binary "
+    "with-filename no-filename line-number initial-tab null text recursive line-buffered binary "
     "null-data unix-byte-offsets",
     "regexp file max-count after-context before-context context label binary-files devices directories exclude exclude-from "
     "exclude-dir include",
+    "dereference-recursive",
     reads="first",
     option_files="-f --file",
     numbers=True,
@@ -152,11 +153,11 @@ TEXT: dict[str, Form] = {
     "fgrep": _GREP,
     "zgrep": form("EFGivwxclLqshHno", "emABC", reads="first"),
     "rg": form(
-        "aFiILlcnNoPpqsSUuvwxHhL0.V",
+        "aFiIlcnNoPpqsSUuvwxHh0.V",
         "ABCeEfgjmMrtTd",
         "text fixed-strings ignore-case files-with-matches files-without-match count count-matches line-number no-line-number "
         "only-matching pcre2 pretty quiet case-sensitive smart-case multiline unrestricted invert-match word-regexp line-regexp "
-        "with-filename no-filename follow null hidden no-hidden no-ignore no-ignore-vcs no-ignore-parent no-ignore-global "
+        "with-filename no-filename null hidden no-hidden no-ignore no-ignore-vcs no-ignore-parent no-ignore-global "
         "no-ignore-dot no-ignore-exclude no-config json stats trim vimgrep heading no-heading column no-column byte-offset "
         "crlf files type-list no-messages one-file-system passthru passthrough debug trace multiline-dotall null-data "
         "include-zero auto-hybrid-regex block-buffered line-buffered no-mmap mmap no-unicode binary no-binary "
@@ -164,7 +165,7 @@ TEXT: dict[str, Form] = {
         "after-context before-context context regexp file glob iglob max-count max-columns replace type type-not max-depth "
         "threads color colors sort sortr encoding engine max-filesize path-separator field-match-separator "
         "field-context-separator context-separator dfa-size-limit regex-size-limit type-add type-clear ignore-file maxdepth",
-        "pre pre-glob hostname-bin search-zip hyperlink-format generate",
+        "follow pre pre-glob hostname-bin search-zip hyperlink-format generate",
         reads="first",
         option_files="-f --file --ignore-file",
         globs=False,
@@ -218,7 +219,7 @@ TEXT: dict[str, Form] = {
     "sdiff": form("abBdEilstWZ", "IwW", bad="output"),
     "cmp": form("bls", "in", "print-bytes verbose quiet silent", "ignore-initial bytes"),
     "colordiff": form("abBcdeilnNpqrstuwy", "CUW"),
-    "cksum": form("cwz", "al", "check length tag untagged base64 raw zero debug", "algorithm"),
+    "cksum": form("wz", "al", "tag untagged base64 raw zero debug", "algorithm length", "check"),
     "md5sum": _DIGEST,
     "sha1sum": _DIGEST,
     "sha224sum": _DIGEST,
@@ -226,7 +227,7 @@ TEXT: dict[str, Form] = {
     "sha384sum": _DIGEST,
     "sha512sum": _DIGEST,
     "b2sum": _DIGEST,
-    "shasum": form("bctUq0", "a", "binary check text tag quiet status", "algorithm"),
+    "shasum": form("btU0", "a", "binary text tag", "algorithm", "check quiet status warn strict ignore-missing"),
     "md5": form("qrn", "s"),
     "sum": form("rs", "", "sysv"),
     "crc32": form(),

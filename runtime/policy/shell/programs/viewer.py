@@ -108,7 +108,7 @@ def _openssl(reading: Reading, args: Sequence[str]) -> str:
 
 
 _EZA = form(
-    "1GlRTxFaadDIfbBgHhimMnOrSuUZo@X",
+    "1GlRTxFaadDIfbBgHhimMnOrSuUZo@",
     "sLtw",
     "oneline grid long recurse tree across classify all list-dirs only-dirs only-files header binary bytes group inode links "
     "modified accessed created changed numeric octal-permissions reverse icons no-icons no-permissions no-filesize no-user "
@@ -128,13 +128,13 @@ _BAT = form(
     check=_no_cache,
 )
 _FD = form(
-    "HIusigFaLp01qh",
+    "HIusigFap01qh",
     "dtEecjSo",
     "hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted case-sensitive ignore-case glob fixed-strings regex "
-    "absolute-path follow full-path print0 quiet prune one-file-system show-errors strip-cwd-prefix no-hidden ignore and",
+    "absolute-path full-path print0 quiet prune one-file-system show-errors strip-cwd-prefix no-hidden ignore and",
     "max-depth min-depth exact-depth type exclude extension color threads size owner changed-within changed-before newer "
     "older max-results path-separator search-path format",
-    bad="exec exec-batch list-details base-directory ignore-file gen-completions batch-size hyperlink",
+    bad="follow exec exec-batch list-details base-directory ignore-file gen-completions batch-size hyperlink",
     reads="first",
     globs=False,
     default=".",
