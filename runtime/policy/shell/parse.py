@@ -13,6 +13,7 @@ from interlock.runtime.policy.shell.budget import MAX_SIZE, Budget
 from interlock.runtime.policy.shell.coarse import coarse_commands
 from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.model import ShellFacts, SimpleCommand
+from interlock.runtime.policy.shell.quick import quick_sequence
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.syntax import CapReachedError, Pipeline, Sequence, ShellSyntaxError
 from interlock.runtime.policy.shell.unwrap import unwrap
@@ -80,6 +81,9 @@ def _readable(source: str, walk: Walk) -> str:
 
 
 def _read(source: str, walk: Walk, state: State) -> tuple[str, ...]:
+    if (plain := quick_sequence(source)) is not None:
+        walk.sequence(plain, state)
+        return _operators(plain)
     reader = Grammar(source, walk.budget)
     try:
         found = reader.whole()
