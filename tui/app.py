@@ -21,6 +21,7 @@ from textual.app import App
 from textual.binding import BindingType
 
 from interlock.tui import commands
+from interlock.tui.keyboard import Keyboard, KeyPassed
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.guard import GUARD_SECONDS
 from interlock.tui.model.header import title
@@ -79,6 +80,7 @@ class InterlockApp(App[int]):
         self._wanted_theme = theme
         self._known_asks: set[str] | None = None
         self._started = asyncio.Event()
+        self._keyboard = Keyboard(self, super().on_event)
         self.last_word: tuple[str, str] = ("", "")
         """What the last own answer came to: (what, how)."""
         self.store = Store(self._changed, home=home, **({"now": now} if now is not None else {}))
@@ -192,7 +194,10 @@ class InterlockApp(App[int]):
             self.notify("Nothing waits for you.", markup=False, timeout=3)
             return
         self.show_view("inbox")
-        self.call_after_refresh(self._go_in_inbox, step)
+        if self.screen.is_mounted:
+            self._go_in_inbox(step)
+        else:
+            self.call_after_refresh(self._go_in_inbox, step)
 
     def _go_in_inbox(self, step: int) -> None:
         if isinstance(self.screen, InboxScreen):
@@ -252,17 +257,28 @@ class InterlockApp(App[int]):
 
         self.push_screen(QuitScreen(waiting, self._leaving or LEAVING), lambda leave: self.exit(0) if leave else None)
 
-    # --- keys that are none
+    # --- keys
 
     async def on_event(self, event: events.Event) -> None:
         """Every event of the terminal comes by here first."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
-            # whatever answers hears of every key, so that it knows when the keyboard was quiet
-            if (note := getattr(self.screen, "note_key", None)) is not None and self.screen.is_mounted:
-                note(event)
-        elif isinstance(event, events.Paste | events.AppFocus):
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._note(event)
+            await self._keyboard.take(event)
+            return
+        if isinstance(event, events.AppFocus):
             self._disturb()
         await super().on_event(event)
+
+    async def on_key_passed(self, message: KeyPassed) -> None:
+        """The way of a key is at its end."""
+        await self._keyboard.passed(message)
+
+    def _note(self, event: events.Key | events.Paste) -> None:
+        # whatever answers hears of every key when it comes, so that it knows when the keyboard was quiet
+        if isinstance(event, events.Paste):
+            self._disturb()
+        elif (note := getattr(self.screen, "note_key", None)) is not None and self.screen.is_mounted:
+            note(event)
 
     def _disturb(self) -> None:
         if (disturb := getattr(self.screen, "disturb", None)) is not None and self.screen.is_mounted:
@@ -277,7 +293,7 @@ class InterlockApp(App[int]):
             quiet = 0
             while quiet < 2:
                 await asyncio.sleep(0.01)
-                busy = not self.store.is_settled or getattr(self.screen, "is_sending", False)
+                busy = self._keyboard.is_busy or not self.store.is_settled or getattr(self.screen, "is_sending", False)
                 busy = busy or any(w.group != "background" and not w.is_finished for w in self.workers)
                 quiet = 0 if busy else quiet + 1
 

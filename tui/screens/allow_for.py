@@ -248,7 +248,7 @@ class AllowForScreen(Overlay[Given | None]):
         editor.text = self.chosen.rule
         editor.add_class("-open")
         self.add_class("-editing")
-        editor.focus()
+        self.set_focus(editor)
         self._watch()
 
     def close_editor(self) -> None:

@@ -245,7 +245,7 @@ class InboxScreen(FrameScreen):
         if self.size.width >= CARD_LEAST[0] and self.size.height >= CARD_LEAST[1]:
             self.add_class("-card")
             self.changed()
-            self.call_after_refresh(self.card.body.focus)
+            self.set_focus(self.card.body)  # now, for the next key may be here already
 
     def go_to_waiting(self, step: int) -> None:
         """The next or previous ask that waits, from where the person is."""

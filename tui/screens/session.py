@@ -177,7 +177,7 @@ class SessionScreen(Ways, Overlay[None]):
     @on(LineList.Selected, "#timeline")
     def _selected(self) -> None:
         self.add_class("-details")
-        self.call_after_refresh(self.details.focus_body)
+        self.details.focus_body()
 
     def action_back(self) -> None:
         if self.has_class("-steps") and self.has_class("-details"):

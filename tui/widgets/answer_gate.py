@@ -24,6 +24,7 @@ class AnswerGate:
         """`seconds`: the guard time, by `clock`."""
         self._owner, self._clock, self._changed = owner, clock, changed
         self._guard = Guard(seconds, max(seconds * REPEAT_SECONDS / GUARD_SECONDS, seconds))
+        self._subject: Hashable = None
         self._passes: str | None = None
         self._pending: Timer | None = None
         self._arming: Timer | None = None
@@ -33,6 +34,9 @@ class AnswerGate:
     def watch(self, subject: Hashable, keys: Iterable[str]) -> None:
         """What is in view now (None: nothing that can be answered), and the keys that answer it."""
         now = self._clock()
+        if subject != self._subject:
+            # a key that was pressed for another card is none for this one, whenever its command runs
+            self._subject, self._passes = subject, None
         self._guard.show(subject, now)
         if self._arming is not None:
             self._arming.stop()

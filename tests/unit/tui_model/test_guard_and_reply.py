@@ -98,6 +98,24 @@ def test_half_a_sequence_that_never_ends_is_dropped() -> None:
     assert stripper.strip("a", 9.0) == "a"
 
 
+@given(
+    st.sampled_from("]P_^X"), st.text("abcxyzGP]_ \r", max_size=12), st.sampled_from(["", "\x1b[D", "\x1b[A", "\x7f"])
+)
+def test_keys_that_follow_alt_and_a_key_all_pass(alt: str, typed: str, then: str) -> None:
+    stripper = ReplyStripper()
+    keys = [f"\x1b{alt}", *(key for key in typed.lower()), then, "j"]
+    passed = "".join(stripper.strip(key, at / 10) for at, key in enumerate(keys) if key)
+    assert passed == "".join(keys)
+
+
+def test_a_reply_that_is_cut_short_takes_no_later_key_with_it() -> None:
+    stripper = ReplyStripper()
+    assert stripper.strip("\x1b]11;rgb:1e1e", 0.0) == ""
+    assert stripper.strip("\x1b[A", 0.1) == "\x1b[A"
+    assert stripper.strip("\x1b]11;rgb", 1.0) == ""
+    assert [stripper.strip(key, at) for key, at in (("d", 1.9), ("e", 2.9), ("f", 3.1))] == ["", "", "f"]
+
+
 @given(st.text(max_size=60))
 def test_what_has_no_escape_in_it_always_passes(text: str) -> None:
     plain = text.replace("\x1b", "")
