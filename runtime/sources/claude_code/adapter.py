@@ -16,6 +16,7 @@ from interlock.runtime.sources.claude_code.calls import Calls
 from interlock.runtime.sources.claude_code.claim import claims
 from interlock.runtime.sources.claude_code.identity import Identity, copied_from
 from interlock.runtime.sources.claude_code.prompt import flat, is_injected, kind_of, spoken
+from interlock.runtime.sources.claude_code.queue import Queue, Taken
 from interlock.runtime.sources.claude_code.response import Responses
 from interlock.runtime.sources.claude_code.tree import Tree
 from interlock.runtime.sources.claude_code.vocabulary import (
@@ -34,8 +35,6 @@ from interlock.runtime.sources.foreign.record import ForeignRecord
 
 _UUID_LENGTH = 36
 _ERRORS = frozenset({"api_error", "error", "api_refusal"})
-_QUEUED_KEPT = 200
-"""Messages that wait for the agent; a longer queue was never seen."""
 
 Record = dict[str, Any]
 
@@ -55,7 +54,7 @@ class ClaudeAdapter(RecordAdapter):
         self.calls = Calls(self.say, self.background)
         self._compacted = False
         """A compaction was told and its summary has not come yet."""
-        self._queue: list[str] = []
+        self._queue = Queue()
         self._taken = ""
         """A queued message that was told when it left the queue."""
         self._attachments = False
@@ -75,7 +74,10 @@ class ClaudeAdapter(RecordAdapter):
             yield self.say.unknown(type(value).__name__, "no object")
             return
         self.say.ts = stamp(value.get("timestamp"))
+        yield from self.calls.next_record()
         kind = shape.text(value.get("type"))
+        if kind != "queue-operation":
+            yield from self._given(self._queue.passed())
         handler = self._handlers.get(kind)
         if handler is None:
             self._grown(value, message=False)
@@ -95,6 +97,7 @@ class ClaudeAdapter(RecordAdapter):
     def end(self) -> Iterator[AnyEvent]:
         """Agents whose calls have no result: that they were started is all that the log tells."""
         yield from self.head.ensured() if self.identity.sessions else ()
+        yield from self._given(self._queue.settled())
         yield from self.calls.left_open()
 
     def name(self, record: ForeignRecord) -> str:
@@ -135,7 +138,10 @@ class ClaudeAdapter(RecordAdapter):
         for block in results:
             structured = value.get("toolUseResult", value.get("tool_use_result")) if len(results) == 1 else None
             yield from self.calls.result(value, block, self.words(block), structured)
-        yield from self._said(value, list(spoken(content)))
+        texts = list(spoken(content))
+        if texts and not results:
+            yield from self._given(self._queue.spoken("\n".join(texts)))
+        yield from self._said(value, texts)
 
     def words(self, block: Record) -> str:
         """What the model was given back of a call."""
@@ -243,19 +249,19 @@ class ClaudeAdapter(RecordAdapter):
             self.identity.summarised(leaf, title)
 
     def _queue_changed(self, value: Record) -> Iterator[AnyEvent]:
-        words, operation = flat(value.get("content")), value.get("operation")
+        words = flat(value.get("content"))
         yield from self.background.told(self.say, words)
-        if operation == "enqueue":
-            self._queue = [*self._queue, words][-_QUEUED_KEPT:]
-        elif operation == "popAll":
-            self._queue.clear()
-        elif operation in ("dequeue", "remove"):
-            waiting = self._queue.pop(0) if self._queue else ""
-            # until 2.1.11x a message that was given to the model between two calls stands here alone
-            words = words or waiting
-            if operation == "remove" and words and not self._attachments and kind_of(words) == "person":
-                self._taken = words
-                yield self.say.user(words)
+        yield from self._given(self._queue.changed(value.get("operation"), words, self.say.ts, self.say.origin))
+
+    def _given(self, found: Iterator[Taken]) -> Iterator[AnyEvent]:
+        """Messages that were given to the model between two calls; a version with attachments tells them there."""
+        for taken in found:
+            if not self._attachments:
+                self._taken = taken.words
+                now = self.say.ts, self.say.origin
+                self.say.ts, self.say.origin = taken.ts, taken.origin
+                yield self.say.user(taken.words)
+                self.say.ts, self.say.origin = now
 
 
 def _is_side(value: Record) -> bool:

@@ -1,14 +1,16 @@
 """The calls of a transcript: asked for, decided, ended, and the agents that some of them start.
 
 Promises: a result is matched by the call's id, or where an early record has none by the message that asked for it; a
-sub-agent is told once a call. Pure.
+result that was written before its call waits for it; a sub-agent is told once a call. Pure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from interlock.runtime.events.base import Origin
 from interlock.runtime.events.permission import Approver
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.claude_code.background import Background
@@ -19,6 +21,24 @@ from interlock.runtime.sources.foreign import shape
 from interlock.runtime.sources.foreign.narrator import Narrator, Result
 
 _HOOK = Approver(kind="rule", client="hook")
+_PATIENCE = 6
+"""Records that a result waits for its call: of calls that ran side by side, 2.1.161 to 2.1.177 wrote the result first,
+one record ahead."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Early:
+    """A result whose call has not come."""
+
+    value: dict[str, Any]
+    block: dict[str, Any]
+    words: str
+    structured: Any
+    failed: bool | None
+    ts: str
+    origin: Origin
+    until: int
+    """Number of the record behind which its call is given up."""
 
 
 class Calls:
@@ -35,8 +55,18 @@ class Calls:
         """Call id -> the message that asked for it, and a hash of what it asked."""
         self._again: dict[str, str] = {}
         """Call id of the log -> the narrator's, where another message used it again."""
+        self._early: dict[str, _Early] = {}
+        """Call id -> the result that waits for it."""
+        self._records = 0
         self.interrupted = False
         """A call was interrupted, and the notice of the same interrupt has not come yet."""
+
+    def next_record(self) -> Iterator[AnyEvent]:
+        """One record more: results that have waited long enough are told without their call."""
+        self._records += 1
+        if self._early:
+            for call_id in [known for known, early in self._early.items() if early.until < self._records]:
+                yield from self._released(call_id)
 
     def asked(
         self, value: dict[str, Any], block: dict[str, Any], place: int, message_id: str, *, inherited: bool
@@ -50,6 +80,16 @@ class Calls:
         if call is not None and "by" not in call.notes:
             call.notes["by"] = by
             self._open_of.setdefault(by, []).append(call_id)
+        if call_id in self._early:
+            yield from self._released(call_id)
+
+    def _released(self, call_id: str) -> Iterator[AnyEvent]:
+        """The result that waited, as it stands in its own record."""
+        early, say = self._early.pop(call_id), self._say
+        now = say.ts, say.origin
+        say.ts, say.origin = early.ts, early.origin
+        yield from self._ended(call_id, early.value, early.block, early.words, early.structured, early.failed)
+        say.ts, say.origin = now
 
     def _key(self, call_id: str, value: dict[str, Any], block: dict[str, Any]) -> str:
         """What the narrator calls it: some providers behind a proxy count their calls anew in each response.
@@ -80,6 +120,22 @@ class Calls:
     ) -> Iterator[AnyEvent]:
         """A call has ended. `words`: what the model was given back; `structured`: what the client kept beside it."""
         call_id = self._call_of(value, block)
+        if shape.name_of(block.get("tool_use_id")) and self._say.intent_of(call_id) is None:
+            until = self._records + _PATIENCE
+            at = self._say.ts, self._say.origin
+            self._early.setdefault(call_id, _Early(value, block, words, structured, failed, *at, until))
+            return
+        yield from self._ended(call_id, value, block, words, structured, failed)
+
+    def _ended(
+        self,
+        call_id: str,
+        value: dict[str, Any],
+        block: dict[str, Any],
+        words: str,
+        structured: Any,
+        failed: bool | None,
+    ) -> Iterator[AnyEvent]:
         call = self._say.calls.get(call_id)
         failed = block.get("is_error") is True if failed is None else failed
         hook_denied = call is not None and call.notes.get("hook") == "deny"
@@ -154,7 +210,9 @@ class Calls:
         yield from self._say.answered(call_id, "allow" if decision == "allow" else "deny", _HOOK)
 
     def left_open(self) -> Iterator[AnyEvent]:
-        """The agents of calls that have no result at the end of the log."""
+        """Results whose calls never came, and the agents of calls that have no result at the end of the log."""
+        for call_id in list(self._early):
+            yield from self._released(call_id)
         for call_id, call in list(self._say.calls.items()):
             if call.tool in SPAWNING and call_id not in self._spawned:
                 yield from self.spawned(call_id, "")

@@ -50,12 +50,12 @@ class CopilotAdapter(RecordAdapter):
         elif kind.startswith(("tool.", "subagent.", "permission.")):
             yield from self._tool(kind, data)
         else:
-            yield from self._spoken(kind, data, name_of(value.get("id")))
+            yield from self._spoken(kind, data, name_of(value.get("id")), side=bool(value.get("agentId")))
 
-    def _spoken(self, kind: str, data: dict[str, Any], own: str) -> Iterator[AnyEvent]:
+    def _spoken(self, kind: str, data: dict[str, Any], own: str, *, side: bool) -> Iterator[AnyEvent]:
         match kind:
             case "user.message":
-                yield self.say.user(text_of(data.get("content")), own, injected=not _by_person(data))
+                yield self.say.user(text_of(data.get("content")), own, injected=side or not _by_person(data))
             case "system.notification":
                 yield self.say.user(text_of(data.get("content")), own, injected=True)
             case "assistant.message":
@@ -113,11 +113,14 @@ class CopilotAdapter(RecordAdapter):
 
     def _message(self, data: dict[str, Any], own: str) -> Iterator[AnyEvent]:
         known = name_of(data.get("messageId")) or own
-        if text(data.get("reasoningText")):
-            yield self.say.reasoning(text(data["reasoningText"]), known, known)
-        if text_of(data.get("content")):
-            yield self.say.assistant(text_of(data["content"]), known, known)
-        for n, request in enumerate(objects(data.get("toolRequests"))):
+        thought, said, asked = text(data.get("reasoningText")), text_of(data.get("content")), data.get("toolRequests")
+        sealed = bool(data.get("reasoningOpaque") or data.get("encryptedContent"))
+        if thought or sealed or (count(data.get("outputTokens")) and not said and not asked):
+            # a response that says nothing and was paid for has thought, and the log does not keep what
+            yield self.say.reasoning(thought, known, known, encrypted=sealed and not thought)
+        if said:
+            yield self.say.assistant(said, known, known)
+        for n, request in enumerate(objects(asked)):
             call = name_of(request.get("toolCallId")) or f"{known}#{n}"
             reason = some_text(request.get("intentionSummary"))
             given = parsed(request.get("arguments"))
@@ -172,18 +175,25 @@ class CopilotAdapter(RecordAdapter):
                 yield self.say.unknown(kind)
 
     def _answered(self, data: dict[str, Any]) -> Iterator[AnyEvent]:
-        call = self._asked.pop(name_of(data.get("requestId")), "")
+        call = self._asked.pop(name_of(data.get("requestId")), "") or name_of(data.get("toolCallId"))
         kind = text(at(data, "result", "kind"))
-        by = Approver(kind="rule" if "rule" in kind else "native_prompt")
+        by = _decider(kind, text(data.get("decisionSource")))
         if kind.startswith("approved"):
             yield from self.say.answered(call, "allow", by, scope="session" if "session" in kind else "once")
         elif kind.startswith("denied"):
             yield from self.say.answered(call, "deny", by, some_text(at(data, "result", "feedback")))
 
 
+def _decider(kind: str, source: str) -> Approver:
+    if "hook" in kind or "hook" in source:
+        return Approver(kind="rule", client="hook")
+    ruled = "rule" in kind or "policy" in kind or (source and "human" not in source)
+    return Approver(kind="rule" if ruled else "native_prompt")
+
+
 def _by_person(data: dict[str, Any]) -> bool:
-    source = text(data.get("source"))
-    return data.get("parentAgentTaskId") in (None, "") and source in ("", "user")
+    # `parentAgentTaskId` is set for a person's messages too: it is there for telemetry
+    return text(data.get("source")) in ("", "user") and data.get("isAutopilotContinuation") is not True
 
 
 def _usage(data: dict[str, Any]) -> Usage:

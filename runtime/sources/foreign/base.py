@@ -58,9 +58,10 @@ class RecordAdapter:
     def take(self, record: ForeignRecord) -> Iterator[AnyEvent]:
         """The events of one more record, at least one."""
         self.say.at(record)
-        told = False
+        told, own = False, self.say.origin
         for event in self.events(record):
-            told = True
+            # an event of an earlier record, which waited for this one, says nothing of this one
+            told = told or event.origin is own
             yield event
         if not told:
             yield self.say.record(self.name(record))

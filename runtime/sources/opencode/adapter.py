@@ -18,6 +18,7 @@ from interlock.runtime.sources.foreign.base import RecordAdapter
 from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.shape import at, count, mapping, name_of, number, objects, some_text, text
 from interlock.runtime.sources.opencode.call import child_of, feedback, result_of
+from interlock.runtime.sources.opencode.identity import Names
 
 _VERSION = re.compile(r"\.\d+$")
 _QUIET = ("retry", "step-start", "snapshot", "patch", "file", "agent", "subtask")
@@ -39,6 +40,10 @@ class _Message:
     """Part id -> part that is not whole yet."""
     summary: bool = False
     faulted: bool = False
+    fault: dict[str, Any] = field(default_factory=dict)
+    """The error that it ended with, until it is told."""
+    stopped: bool = False
+    """A call of it was interrupted."""
 
 
 class OpencodeAdapter(RecordAdapter):
@@ -99,12 +104,13 @@ class OpencodeAdapter(RecordAdapter):
     def _export(self, value: dict[str, Any]) -> Iterator[AnyEvent]:
         info = mapping(value.get("info"))
         yield from self._session(info)
+        names = Names()
         for row in objects(value.get("messages")):
-            head = mapping(row.get("info")) or row
+            head = names.one(mapping(row.get("info")) or row)
             yield from self._message(head)
             known = name_of(head.get("id"))
             for part in objects(row.get("parts")):
-                yield from self._part(part, known)
+                yield from self._part(names.one(part), known)
             yield from self._flush(known)
         self._time(at(info, "time", "updated"))
         yield self.say.record("export")
@@ -179,8 +185,8 @@ class OpencodeAdapter(RecordAdapter):
         known = name_of(info.get("id"))
         first = known not in self._messages
         if first:
-            for earlier in [k for k, m in self._messages.items() if m.role == "user" and m.open_parts]:
-                yield from self._flush(earlier)
+            for earlier in [k for k, m in self._messages.items() if (m.role == "user" and m.open_parts) or m.fault]:
+                yield from self._flush(earlier) if self._messages[earlier].role == "user" else self._fault(earlier)
         message = self._messages.setdefault(known, _Message())
         message.role = text(info.get("role")) or message.role
         message.at = at(info, "time", "created") or message.at
@@ -197,7 +203,7 @@ class OpencodeAdapter(RecordAdapter):
         if info.get("summary") is True and not message.summary:
             message.summary = True
             yield self.say.boundary("compacted")
-        yield from self._fault(message, mapping(info.get("error")))
+        message.fault = {} if message.faulted else mapping(info.get("error"))
         if message.done is not None and not first:
             yield from self._flush(known)
 
@@ -208,13 +214,17 @@ class OpencodeAdapter(RecordAdapter):
         if before:
             yield self.say.boundary("model_changed", f"{before} -> {message.model} ({provider})")
 
-    def _fault(self, message: _Message, error: dict[str, Any]) -> Iterator[AnyEvent]:
+    def _fault(self, known: str) -> Iterator[AnyEvent]:
+        message = self._messages[known]
+        error, message.fault = message.fault, {}
         if not error or message.faulted:
             return
         message.faulted = True
         name, said = text(error.get("name")), text(at(error, "data", "message"))
-        kind = "interrupted" if "Aborted" in name else "error"
-        yield self.say.boundary(kind, said or name)
+        if "Aborted" in name and message.stopped:
+            # the same stop of the person's was told with the call that it interrupted
+            return
+        yield self.say.boundary("interrupted" if "Aborted" in name else "error", said or name)
 
     def _part(self, part: dict[str, Any], known: str, when: Any = None) -> Iterator[AnyEvent]:
         message = self._messages.setdefault(known, _Message())
@@ -278,6 +288,7 @@ class OpencodeAdapter(RecordAdapter):
         said = feedback(result.text) if result.code is None and result.outcome == "denied" else None
         if said:
             yield from self.say.answered(call, "deny", Approver(kind="native_prompt"), said)
+        message.stopped |= result.outcome == "interrupted"
         yield from self.say.result(call, result)
 
     def _intent(self, call: str, part: dict[str, Any], known: str) -> Iterator[AnyEvent]:
@@ -334,6 +345,8 @@ class OpencodeAdapter(RecordAdapter):
                 message.steps = 1
                 self._time(message.done, message.at)
                 yield from self._used(known, message, message.tokens, message.cost, "")
+            self._time(message.done, message.at)
+            yield from self._fault(known)
             return
         yield from self._asked_by_person(known, message, held)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 NOT_A_PERSON = (
     "<command-", "<local-command-", "<bash-", "<task-notification", "<system-reminder", "Caveat: The messages below",
+    "<teammate-message",
     "This session is being continued", "[Request interrupted",
 )  # fmt: skip
 DENIED = ("The user doesn't want to", "Permission to use", "PreToolUse:")
@@ -57,23 +58,43 @@ def is_person(record: dict) -> bool:
     return any(not b.get("text", "").lstrip().startswith(NOT_A_PERSON) for b in said)
 
 
+def is_notice(words: str) -> bool:
+    return words.startswith(('{"task_id"', *NOT_A_PERSON))
+
+
 def queued(records: list[dict]) -> int:
     """Messages of a person that the client gave to the model between two calls."""
+    if any(r.get("type") == "attachment" for r in records):
+        return sum(map(is_given, records))
     count, waiting = 0, []
-    has_attachments = any(r.get("type") == "attachment" for r in records)
-    for record in records:
-        if record.get("type") == "attachment" and record["attachment"].get("type") == "queued_command":
-            inner = record["attachment"]
-            prompt = inner["prompt"] if isinstance(inner["prompt"], str) else inner["prompt"][-1]["text"]
-            origin = (inner.get("origin") or {}).get("kind")
-            count += origin in (None, "human") and not prompt.startswith(NOT_A_PERSON)
-        if record.get("type") == "queue-operation":
-            if record["operation"] == "enqueue":
-                waiting.append(record.get("content") or "")
-            elif waiting:
-                words = waiting.pop(0)
-                count += record["operation"] == "remove" and not has_attachments and bool(words)
+    operations = [(n, r) for n, r in enumerate(records) if r.get("type") == "queue-operation"]
+    for place, (number, record) in enumerate(operations):
+        if record["operation"] == "enqueue":
+            waiting.append(record.get("content") or "")
+        elif record["operation"] == "popAll":
+            waiting.clear()
+        elif record["operation"] == "remove" and waiting:
+            # those of one run of removals that a prompt follows were notices
+            rest = [r["operation"] for _, r in operations[place:]]
+            run = next((i for i, name in enumerate(rest) if name != "remove"), len(rest))
+            last = operations[place + run][0] if run < len(rest) else -1
+            prompts = run < len(rest) and rest[run] == "dequeue" and last - number == run
+            wanted = [w for w in waiting if is_notice(w) is prompts] or waiting
+            count += not is_notice(wanted[0])
+            waiting.remove(wanted[0])
+        elif record["operation"] == "dequeue" and waiting:
+            following = (r for r in records[number + 1 :] if r.get("type") == "user" and "toolUseResult" not in r)
+            said = "\n".join(b.get("text", "") for b in blocks(next(following, {})))
+            waiting.remove(said if said in waiting else waiting[0])
     return count
+
+
+def is_given(record: dict) -> bool:
+    inner = record.get("attachment") or {}
+    if inner.get("type") != "queued_command":
+        return False
+    prompt = inner["prompt"] if isinstance(inner["prompt"], str) else inner["prompt"][-1]["text"]
+    return (inner.get("origin") or {}).get("kind") in (None, "human") and not prompt.startswith(NOT_A_PERSON)
 
 
 def count(path: Path) -> dict:

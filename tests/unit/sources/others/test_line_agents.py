@@ -217,11 +217,51 @@ def test_copilot_s_account_counts_what_its_messages_did_not(read) -> None:
 
 def test_copilot_s_sub_agent_and_its_messages_are_not_the_person_s(read) -> None:
     rows = [copilot("session.start", sessionId="s", producer="p"), copilot("user.message", "u", content="go"),
-            copilot("user.message", "v", content="sub", parentAgentTaskId="t"),
+            copilot("user.message", "v", content="sub") | {"agentId": "a"},
+            copilot("user.message", "w", content="go on", isAutopilotContinuation=True),
             copilot("tool.execution_start", toolCallId="c", toolName="task", arguments={}),
             copilot("subagent.started", toolCallId="c", agentName="explore")]  # fmt: skip
     facts = read(rows).facts
-    assert (facts.user_turns, facts.injected, facts.sub_agents) == (1, 1, 1)
+    assert (facts.user_turns, facts.injected, facts.sub_agents) == (1, 2, 1)
+
+
+def test_copilot_s_task_id_on_a_message_says_nothing_of_who_wrote_it(read) -> None:
+    """Recorded sessions of 1.0.64 have it on every message of the person's."""
+    rows = [copilot("session.start", sessionId="s", producer="p"),
+            copilot("user.message", "u", content="go", parentAgentTaskId="t")]  # fmt: skip
+    assert read(rows).facts.user_turns == 1
+
+
+def test_copilot_s_response_without_a_word_is_one_that_thought(read) -> None:
+    rows = [copilot("session.start", sessionId="s", producer="p"),
+            copilot("assistant.message", messageId="m", content="", toolRequests=[], outputTokens=101)]  # fmt: skip
+    found = read(rows)
+    assert found.facts.assistant_messages == 1
+    assert found.of("message.reasoning")[0].text == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "by"),
+    [
+        ("approved", "human_response", ("native_prompt", None)),
+        ("denied-interactively-by-user", "", ("native_prompt", None)),
+        ("denied-by-permission-request-hook", "", ("rule", "hook")),
+        ("denied-by-rules", "", ("rule", None)),
+        ("approved", "host_policy", ("rule", None)),
+    ],
+)
+def test_copilot_says_who_answered(read, kind: str, source: str, by: tuple[str, str | None]) -> None:
+    found = read(
+        [
+            copilot("session.start", sessionId="s", producer="p"),
+            copilot("tool.execution_start", toolCallId="c", toolName="bash", arguments={}),
+            copilot(
+                "permission.completed", requestId="r", toolCallId="c", decisionSource=source, result={"kind": kind}
+            ),
+        ]
+    )
+    (answer,) = found.of("tool.permission.answered")
+    assert (answer.by.kind, answer.by.client) == by
 
 
 def qwen(
