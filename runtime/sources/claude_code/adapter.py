@@ -73,9 +73,17 @@ class ClaudeAdapter(RecordAdapter):
         if not isinstance(value, dict):
             yield self.say.unknown(type(value).__name__, "no object")
             return
+        if isinstance(value.get("loglines"), list):
+            # the one document in which the web's sessions come
+            for number, line in enumerate(shape.objects(value["loglines"])):
+                yield from self._one(line if line.get("uuid") else {**line, "uuid": f"line {number}"})
+            return
+        yield from self._one(value)
+
+    def _one(self, value: Record) -> Iterator[AnyEvent]:
         self.say.ts = stamp(value.get("timestamp"))
         yield from self.calls.next_record()
-        kind = shape.text(value.get("type"))
+        kind = shape.text(value.get("type")) or _role(value)
         if kind != "queue-operation":
             yield from self._given(self._queue.passed())
         handler = self._handlers.get(kind)
@@ -262,6 +270,12 @@ class ClaudeAdapter(RecordAdapter):
                 self.say.ts, self.say.origin = taken.ts, taken.origin
                 yield self.say.user(taken.words)
                 self.say.ts, self.say.origin = now
+
+
+def _role(value: Record) -> str:
+    """What a record without a type is, by the role of its message."""
+    role = shape.text(shape.at(value, "message", "role"))
+    return role if role in ("user", "assistant") else ""
 
 
 def _is_side(value: Record) -> bool:

@@ -18,6 +18,7 @@ from interlock.runtime.sources.codex.ledger import Ledger
 from interlock.runtime.sources.codex.lineage import Lineage, sub_agent_of
 from interlock.runtime.sources.codex.names import AGENT, ITEMS, KIND, QUIET_EVENTS, QUIET_ITEMS
 from interlock.runtime.sources.codex.said import Said
+from interlock.runtime.sources.codex.stream import is_streamed, streamed
 from interlock.runtime.sources.foreign.base import RecordAdapter
 from interlock.runtime.sources.foreign.narrator import version_in
 from interlock.runtime.sources.foreign.record import ForeignRecord
@@ -50,7 +51,17 @@ class CodexAdapter(RecordAdapter):
             yield self.say.unknown(type(value).__name__, "no object")
             return
         self.say.at(record, value.get("timestamp"))
+        if is_streamed(value):
+            yield from streamed(self._voice, value)
+            return
+        whole = value.get("items")
+        if isinstance(value.get("session"), dict) and isinstance(whole, list):
+            self.say.at(record, value["session"].get("timestamp"))
+            yield from self._of_first_client(value["session"], whole)
+            return
         kind, payload = _taken_apart(value)
+        if kind == "session_meta" and payload is not None and not self.say.ts:
+            self.say.at(record, payload.get("timestamp"))
         if payload is None:
             yield from self.head.ensured()
             yield self.say.unknown(kind or "record", "no payload" if kind else "no type")
@@ -68,6 +79,19 @@ class CodexAdapter(RecordAdapter):
         else:
             self._copied = True
             yield from self._inherited(kind, payload)
+
+    def _of_first_client(self, head: dict[str, Any], whole: list[Any]) -> Iterator[AnyEvent]:
+        """The one document that the first client, written in TypeScript, kept a session in."""
+        yield from self._meta(head)
+        for item in whole:
+            payload = mapping(item)
+            if text(payload.get("type")) == "local_shell_call_output":
+                payload = {**payload, "type": "function_call_output"}
+            if text(payload.get("type")) in ITEMS:
+                yield from self._own("response_item", payload)
+            else:
+                yield self.say.unknown(text(payload.get("type")) or "item", "unknown type")
+        yield from self._voice.said.released()
 
     def end(self) -> Iterator[AnyEvent]:
         """What was held back."""

@@ -113,6 +113,19 @@ class Calls:
             return
         yield from self._alone(call_id, payload, tool)
 
+    def open_call(self, call_id: str) -> Call | None:
+        """The call of this id, while it has no result."""
+        return self._say.calls.get(self._key(call_id))
+
+    def finished(self, call_id: str, payload: dict[str, Any], tool: str) -> Iterator[AnyEvent]:
+        """An event alone tells how a call ended and what came out of it; `tool`: its name, where it was not begun."""
+        call = self.open_call(call_id)
+        if call is None:
+            yield from self.detail(call_id, payload, tool)
+            return
+        _note(call.notes, payload)
+        yield from self.given_back(call_id, _output_of(payload))
+
     def _inner(self, call: Call, payload: dict[str, Any]) -> None:
         changes = recorded(payload.get("changes"))
         if changes.effects and _succeeded(payload):

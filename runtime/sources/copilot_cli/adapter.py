@@ -40,7 +40,7 @@ class CopilotAdapter(RecordAdapter):
     def events(self, record: ForeignRecord) -> Iterator[AnyEvent]:
         value = mapping(record.value)
         kind, data = text(value.get("type")), mapping(value.get("data"))
-        self.say.at(record, value.get("timestamp"))
+        self.say.at(record, value.get("timestamp") or data.get("timestamp") or data.get("startTime"))
         if kind == "session.start":
             yield from self._started(data)
             return
@@ -226,10 +226,12 @@ def _claims(sample: Sample) -> int:
     for n, value in enumerate(sample.records[:30]):
         row = mapping(value)
         kind = text(row.get("type"))
-        if not isinstance(row.get("data"), dict) or "parentId" not in row:
+        if not isinstance(row.get("data"), dict):
             continue
         if kind == "session.start" and ("copilotVersion" in row["data"] or "producer" in row["data"]):
             return 96 if n == 0 else 92
+        if "parentId" not in row:
+            continue
         if kind in (
             "user.message",
             "assistant.message",

@@ -221,7 +221,7 @@ def _claims(sample: Sample) -> int:
         if not isinstance(value, dict):
             continue
         kind = value.get("type")
-        if kind == "session" and "id" in value and ("cwd" in value or "version" in value):
+        if kind == "session" and "id" in value and "timestamp" in value and ("cwd" in value or "version" in value):
             return 95 if n == 0 else 80
         if kind in ("tool_execution_start", "tool_execution_end", "tool_execution_update") and "toolCallId" in value:
             best = max(best, 80)
