@@ -15,7 +15,7 @@ from interlock.runtime.policy.shell.option import names
 _TEXTS = names(
     "-e --regexp --expression -d --delimiter --delimiters -F --field-separator --fs -g --glob --iglob --include --exclude "
     "--exclude-dir -I -P --ignore -w --width --label --format --printf -s --separator --output-delimiter --replace --arg "
-    "--argjson --args --jsonargs --time-style --date -i --filter"
+    "--argjson --args --jsonargs --time-style --date -i --filter --xpath"
 )
 
 

@@ -6,15 +6,20 @@ not decide, a note says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
+from interlock.runtime.policy.shell.assign import read_into, set_array
 from interlock.runtime.policy.shell.expand import Bound
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.option import Spec, read_options
+from interlock.runtime.policy.shell.printed import printed
 from interlock.runtime.policy.shell.state import State, join
+from interlock.runtime.policy.shell.value import split_by
 from interlock.runtime.policy.shell.variable import may_be_set
 from interlock.runtime.policy.shell.walk import Walk
 
+_ASSIGNED = re.compile(r"(?:^|[\s;&|])([A-Za-z_]\w*)=([\w./:@%+-]+)")
 Handler = Callable[[Frame, State, Walk], None]
 
 
@@ -51,12 +56,13 @@ def _popd(frame: Frame, state: State, walk: Walk) -> None:
 
 
 def _declare(frame: Frame, state: State, walk: Walk) -> None:
-    if any(f.value[:1] == "-" and set(f.value) & set("aAin") for f in frame.args):
-        _subscripts(frame, state, walk)
+    _subscripts(frame, state, walk)
     for field in frame.args:
         name, equals, value = field.value.partition("=")
-        if equals:
-            state.values[name.rstrip("+")] = value if field.known and name.isidentifier() else None
+        if not equals:
+            continue
+        told = name.isidentifier() and (field.known or not set(value) & set("$`("))
+        state.values[name.rstrip("+")] = value if told else None
 
 
 def _unset(frame: Frame, state: State, walk: Walk) -> None:
@@ -92,6 +98,35 @@ def _assigns_named(frame: Frame, state: State, walk: Walk) -> None:
         state.values[field.value] = Bound(()) if frame.name == "read" and may_be_set(field.value) else None
 
 
+def _read(frame: Frame, state: State, walk: Walk) -> None:
+    _assigns_named(frame, state, walk)
+    if frame.input is None:
+        return
+    args = [f.value for f in frame.args]
+    reading = read_options(args, Spec("adinNptu"))
+    array = reading.value("-a")
+    text = "".join(frame.input.splitlines()[:1])
+    if array:
+        set_array(array, split_by(text, _separators(frame, state)), state)
+        return
+    named = [args[i] for i in reading.operands]
+    if named and all(f.known for f in frame.args) and all(name.isidentifier() for name in named):
+        read_into(named, text, state, raw=reading.has("-r"), separators=_separators(frame, state))
+
+
+def _separators(frame: Frame, state: State) -> object:
+    return dict(frame.assignments).get("IFS", state.values.get("IFS"))
+
+
+def _printf(frame: Frame, state: State, walk: Walk) -> None:
+    _assigns_named(frame, state, walk)
+    args = [f.value for f in frame.args]
+    if args[:1] and args[0].startswith("-v"):
+        name, rest = (args[0][2:], args[1:]) if args[0] != "-v" else ("".join(args[1:2]), args[2:])
+        if name.isidentifier():
+            state.values[name] = printed("printf", rest, None)
+
+
 def _alias(frame: Frame, state: State, walk: Walk) -> None:
     for field in frame.args:
         name, equals, value = field.value.partition("=")
@@ -119,7 +154,9 @@ def _set(frame: Frame, state: State, walk: Walk) -> None:
         if field.value in ("-P", "physical", "-k", "keyword"):
             walk.note("a shell option changes how later words are read")
     values = [f.value for f in frame.args]
-    operands = values[values.index("--") + 1 :] if "--" in values else [v for v in values if v[:1] not in ("-", "+")]
+    named = {i + 1 for i, v in enumerate(values) if v[:1] in ("-", "+") and v.endswith("o")}
+    plain = [v for i, v in enumerate(values) if v[:1] not in ("-", "+") and i not in named]
+    operands = values[values.index("--") + 1 :] if "--" in values else plain
     for i, value in enumerate(operands, 1):
         state.values[str(i)] = value
     if operands:
@@ -153,6 +190,8 @@ def _eval(frame: Frame, state: State, walk: Walk) -> None:
 def _forget_if_moved(code: str, state: State, walk: Walk) -> None:
     if any(word in code for word in ("cd", "pushd", "popd")):
         state.lose_directory()
+    for name, value in _ASSIGNED.findall(code):
+        state.values[name] = value
     if "=" in code or "alias" in code or "()" in code or "hash" in code:
         walk.note("evaluated code changes the shell")
 
@@ -179,7 +218,11 @@ def stdin_code(frame: Frame, state: State, walk: Walk, via: str) -> None:
     if frame.input is not None:
         walk.text(frame.input, state, via, frame)
     elif frame.fed:
-        walk.dynamic(frame, state, via, f"the code that {via} reads comes from a pipe or a file")
+        why = f"the code that {via} reads comes from a pipe or a file"
+        if frame.likely and frame.likely.strip():
+            walk.code(frame.likely, True, frame, state, via, note=why)
+        else:
+            walk.dynamic(frame, state, via, why)
 
 
 def _exec(frame: Frame, state: State, walk: Walk) -> None:
@@ -208,14 +251,38 @@ def _complete(frame: Frame, state: State, walk: Walk) -> None:
     code = reading.value("-C")
     if code:
         walk.text(code, state, "complete -C", frame)
+    if words := reading.value("-W"):
+        walk.text_in_quotes(words, state, "complete -W", (frame.start, frame.end))
 
 
 def _mapfile(frame: Frame, state: State, walk: Walk) -> None:
-    reading = read_options([f.value for f in frame.args], Spec("dnOsuCc"))
+    args = [f.value for f in frame.args]
+    reading = read_options(args, Spec("dnOsuCc"))
     code = reading.value("-C")
     if code:
         walk.text(code, state, "mapfile -C", frame)
     _assigns_named(frame, state, walk)
+    if frame.input is not None and (name := "".join(args[i] for i in reading.operands[:1]) or "MAPFILE").isidentifier():
+        set_array(name, frame.input.splitlines(), state)
+
+
+def _bind(frame: Frame, state: State, walk: Walk) -> None:
+    """`bind -x '"key": command'`."""
+    reading = read_options([f.value for f in frame.args], Spec("mfquxr"))
+    code = (reading.value("-x") or "").rpartition('":')[2]
+    if code.strip():
+        walk.text(code, state, "bind -x", frame)
+
+
+def _jobs(frame: Frame, state: State, walk: Walk) -> None:
+    if frame.args and frame.args[0].value == "-x" and len(frame.args) > 1:
+        walk.run(frame.inner(frame.args[1:]), state, "jobs -x")
+
+
+def _fc(frame: Frame, state: State, walk: Walk) -> None:
+    code = read_options([f.value for f in frame.args], Spec("e")).value("-e")
+    if code and code != "-":
+        walk.text(code, state, "fc -e", frame)
 
 
 BUILTINS: dict[str, Handler] = {
@@ -229,10 +296,13 @@ BUILTINS: dict[str, Handler] = {
     "local": _declare,
     "readonly": _declare,
     "unset": _unset,
-    "read": _assigns_named,
+    "read": _read,
     "getopts": _assigns_named,
     "let": _assigns_named,
-    "printf": _assigns_named,
+    "printf": _printf,
+    "bind": _bind,
+    "jobs": _jobs,
+    "fc": _fc,
     "test": _tested,
     "[": _tested,
     "mapfile": _mapfile,

@@ -7,9 +7,13 @@ the path of one program), `exec` (only the part after `exec=` or `EXEC:`).
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 
+from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
+from interlock.runtime.policy.shell.git_code import git_settings, setting
 from interlock.runtime.policy.shell.option import Spec, read_options
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
@@ -19,6 +23,15 @@ _SSH_OPTIONS = re.compile(
 )
 
 CARRIERS: dict[str, tuple[str, dict[str, str]]] = {
+    "bat": ("rlHm", {"--pager": "shell"}),
+    "batcat": ("rlHm", {"--pager": "shell"}),
+    "delta": ("w", {"--pager": "shell"}),
+    "watchman-make": ("pst", {"--run": "shell"}),
+    "fly": ("aCsu", {"-C": "shell", "--command": "shell"}),
+    "flyctl": ("aCsu", {"-C": "shell", "--command": "shell"}),
+    "az": ("gn", {"--scripts": "shell"}),
+    "go": ("", {"--exec": "shell", "--toolexec": "shell", "--vettool": "program"}),
+    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang"), ("o", {"--wrapper": "commas"})),
     "rg": ("ABCEMTdefgjmrt", {"--pre": "program", "--hostname-bin": "program"}),
     "sort": ("STtko", {"--compress-program": "program"}),
     "split": ("abClnt", {"--filter": "shell"}),
@@ -62,13 +75,12 @@ CARRIERS: dict[str, tuple[str, dict[str, str]]] = {
     "view": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
     "ex": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
     "psql": ("cdfFhLoPpRTUv", {"-c": "psql", "--command": "psql"}),
-    "mysql": ("ehPuDS", {"-e": "mysql", "--execute": "mysql"}),
+    "mysql": ("ehPuDS", {"-e": "mysql", "--execute": "mysql", "--pager": "shell"}),
     "sqlite3": ("", {"--cmd": "sqlite"}),
-    "cargo": ("xs", {"-s": "shell"}),
+    "cargo": ("xs", {"-s": "shell", "--shell": "shell"}),
     "osascript": ("els", {"-e": "applescript"}),
     "ansible": ("aiMmtbuKk", {"-a": "shell", "--args": "shell"}),
     "pdsh": ("wxgl", {}),
-    "gcloud": ("", {"--command": "shell"}),
     "apt": ("otc", {"-o": "apt"}),
     "apt-get": ("otc", {"-o": "apt"}),
     "aptitude": ("otc", {"-o": "apt"}),
@@ -113,7 +125,10 @@ CODE_VARIABLES: dict[str, str] = {
     "PS1": "quotes",
     "PS0": "quotes",
     "PS2": "quotes",
+    "BASH_ENV": "quotes",
+    "ENV": "quotes",
     "TAR_OPTIONS": "tar",
+    "FZF_DEFAULT_OPTS": "fzf",
 }  # fmt: skip
 """Variable -> how its value is run by programs that read it."""
 
@@ -123,7 +138,9 @@ def unwrap_options(frame: Frame, state: State, walk: Walk) -> None:
     letters, kinds = CARRIERS[frame.name]
     args = frame.args
     names = frozenset(k[2:] for k in kinds if k.startswith("--"))
-    reading = read_options([f.value for f in args], Spec(letters, names, single_dash=frame.name in ("gdb", "ffmpeg")))
+    if frame.name in ("tar", "gtar", "bsdtar"):
+        args = _with_dashes(args, letters)
+    reading = read_options([f.value for f in args], Spec(letters, names, single_dash=frame.name in _ONE_DASH))
     for option in reading.options:
         kind = kinds.get(option.name)
         if kind == "tail":
@@ -131,6 +148,8 @@ def unwrap_options(frame: Frame, state: State, walk: Walk) -> None:
             return
         if kind and option.value is not None:
             _value(kind, option.value, args[option.value_index].known, frame, state, walk, option.name)
+    if frame.name == "cargo" and any(f.value == "watch" for f in args[:2]) and (words := _behind_dashes(args)):
+        walk.run(frame.inner(words), state, "cargo watch")
     if frame.name == "zip":
         _zip(frame, state, walk)
     if frame.name in ("vim", "vi", "nvim", "view", "ex"):
@@ -140,6 +159,27 @@ def unwrap_options(frame: Frame, state: State, walk: Walk) -> None:
     if frame.name == "sqlite3":
         for i in reading.operands[1:]:
             _value("sqlite", args[i].value, args[i].known, frame, state, walk, "sqlite3")
+
+
+_ONE_DASH = frozenset(("gdb", "ffmpeg", "go", "gcc", "g++", "cc", "c++", "clang", "sqlite3"))
+
+
+def _behind_dashes(args: list[Field]) -> list[Field]:
+    at = next((i for i, f in enumerate(args) if f.value == "--"), len(args))
+    return args[at + 1 :]
+
+
+def _with_dashes(args: list[Field], letters: str) -> list[Field]:
+    """`tar cIf PROGRAM FILE`: the first word holds letters whose values follow in their order."""
+    if not args or args[0].value.startswith("-") or not args[0].value.isalnum():
+        return args
+    made: list[Field] = []
+    rest = args[1:]
+    for letter in args[0].value:
+        made.append(replace(args[0], value=f"-{letter}"))
+        if letter in letters and rest:
+            made.append(rest.pop(0))
+    return [*made, *rest]
 
 
 def _zip(frame: Frame, state: State, walk: Walk) -> None:
@@ -153,7 +193,11 @@ def _zip(frame: Frame, state: State, walk: Walk) -> None:
 
 def unwrap_variables(pairs: Mapping[str, str], frame: Frame, state: State, walk: Walk) -> None:
     """List what variables given to a command would run."""
+    for key, value in git_settings(pairs):
+        setting(key, value, frame, state, walk)
     for name, value in pairs.items():
+        if name.startswith("BASH_FUNC_"):
+            walk.code(f"f {value}", True, frame, state, name)
         kind = CODE_VARIABLES.get(name)
         if not kind or not value:
             continue
@@ -161,12 +205,19 @@ def unwrap_variables(pairs: Mapping[str, str], frame: Frame, state: State, walk:
             walk.text_in_quotes(value, state, name, (frame.start, frame.end))
         elif kind == "lessopen":
             walk.helper(value.lstrip("|-"), True, frame, state, name)
-        elif kind == "tar":
-            walk.run(Frame.of("tar", frame.start, frame.end).with_words(value.split()), state, name)
+        elif kind in ("tar", "fzf"):
+            walk.run(Frame.of(kind, frame.start, frame.end).with_words(_words(value)), state, name)
         elif kind == "program":
             walk.run(Frame.of(value, frame.start, frame.end), state, name)
         else:
             walk.helper(value, True, frame, state, name)
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def _tail(frame: Frame, index: int, value_index: int, state: State, walk: Walk) -> None:
@@ -196,6 +247,8 @@ def _code_of(kind: str, value: str) -> str | None:
     match kind:
         case "shell" | "program":
             return value or None
+        case "commas":
+            return value.replace(",", " ")
         case "exec":
             return value.partition("exec=")[2] or None if "exec=" in value else None
         case "ssh":
@@ -207,10 +260,10 @@ def _code_of(kind: str, value: str) -> str | None:
 
 _ESCAPES = {
     "gdb": r"\s*(?:shell|!|platform shell|pipe)\s*(.+)",
-    "vim": r".*?!\s*(.+)",
+    "vim": r"(?::?\s*sil(?:ent)?!?\s+)?(?::?ter(?:m|minal)?!?\s+|.*?!\s*)(.+)",
     "psql": r".*?\\!\s*(.+)",
     "mysql": r".*?(?:\\!|\bsystem)\s+(.+)",
-    "sqlite": r"\s*\.(?:shell|system)\s+(.+)",
+    "sqlite": r"\s*\.(?:sh|she|shel|shell|sy|sys|syst|syste|system)\s+(.+)",
     "apt": r".*?(?:Pre-Invoke|Post-Invoke|Pre-Install-Pkgs|Post-Invoke-Success|Proxy-?Auto-?Detect)(?:::)?\s*=\s*(.+)",
     "make": r".*?\$\(shell\s+(.+?)\)\s*\Z",
     "applescript": r'.*?do shell script\s+"((?:[^"\\]|\\.)*)"',

@@ -11,6 +11,7 @@ from functools import lru_cache
 from interlock.runtime.policy.shell.model import ReadOnlyVerdict, SimpleCommand
 from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.shell.programs.git import git_verdict
+from interlock.runtime.policy.shell.programs.machine import kill_verdict, set_verdict
 from interlock.runtime.policy.shell.programs.system import find_verdict, printf_verdict, test_verdict
 from interlock.runtime.policy.shell.programs.table import FORMS
 from interlock.runtime.policy.shell.programs.viewer import ip_verdict, tar_verdict
@@ -22,6 +23,8 @@ _OWN: dict[str, Callable[[Sequence[str]], str]] = {
     "test": test_verdict,
     "[": test_verdict,
     "printf": printf_verdict,
+    "set": set_verdict,
+    "kill": kill_verdict,
     "ip": ip_verdict,
     "tar": tar_verdict,
     "gtar": tar_verdict,
@@ -32,7 +35,8 @@ _FOLDERS = ("/bin/", "/usr/bin/")
 _VERSION_ONLY = names(
     "python python3 node npm pip pip3 java javac ruby perl php gcc g++ cc clang make cmake tsc deno bun uv docker gh npx "
     "ruff pytest mypy eslint prettier bash zsh sh tmux vim nvim curl wget ssh ldd ld git-lfs delta dos2unix ctags gdb "
-    "strace openssl sqlite3 psql lua tar zip unzip rsync ninja meson nasm podman helm less sudo systemctl"
+    "strace xargs watch nohup timeout nice stdbuf locate "
+    "openssl sqlite3 psql lua tar zip unzip rsync ninja meson nasm podman helm less sudo systemctl"
 )
 """Not among them: programs that let the project choose another program before they tell their version (cargo and rustc
 by rust-toolchain, go by go.mod, yarn and pnpm by package.json), and those that ask the network on the way."""

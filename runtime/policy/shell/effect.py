@@ -9,7 +9,7 @@ from __future__ import annotations
 from interlock.runtime.policy.shell.classify import FORMS, is_read_only, is_version, is_wrapper, program_name
 from interlock.runtime.policy.shell.model import DYNAMIC, Effects, SimpleCommand
 from interlock.runtime.policy.shell.option import Reading, Spec, names, read_options
-from interlock.runtime.policy.shell.programs.system import find_paths
+from interlock.runtime.policy.shell.programs.system import find_paths, find_references
 from interlock.runtime.policy.shell.programs.viewer import tar_paths, tar_verdict
 from interlock.runtime.policy.shell.script import read_awk, read_sed
 
@@ -24,6 +24,8 @@ _FETCHING = names(
     "create init dlx login lock exec x mod push"
 )
 _GIT_NETWORK = names("fetch pull push clone ls-remote remote submodule archive send-email fetch-pack send-pack")
+_GIT_WITH_PLACE = names("fetch pull push clone ls-remote fetch-pack send-pack")
+"""Their first operand is where the other repository lies, which may be a folder."""
 _INTERPRETERS = names(
     "python python2 python3 perl ruby node deno bun php lua Rscript julia tclsh osascript pwsh powershell groovy scala"
 )
@@ -45,17 +47,17 @@ _COMPARING = ("=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge
 _ONE_OUTPUT = {"uniq": 1, "xxd": 1, "base64": 1, "base32": 1}
 
 
-def effects(command: SimpleCommand) -> Effects:
-    """What `command` touches."""
+def effects(command: SimpleCommand, reads_only: bool | None = None) -> Effects:
+    """What `command` touches. `reads_only`: whether it only reads, where that was worked out before."""
     name = program_name(command.program).rpartition("/")[2]
     reads = [r.target for r in command.redirects if r.operator in ("<", "<>") and r.target and r.target != "/dev/null"]
     writes = [r.target or "<any>" for r in command.redirects if r.writes and r.target != "/dev/null"]
     args = list(command.argv[1:])
-    more_reads, more_writes = _operands(name, args, command)
+    reads_only = is_read_only(command).ok if reads_only is None else reads_only
+    more_reads, more_writes = _operands(name, args, command, reads_only)
     more_reads = _files_alone(more_reads, command)
-    network = (_network(name, args) and not is_version(name, args)) or any(
-        (t or "").startswith(("/dev/tcp/", "/dev/udp/")) for t in (*reads, *writes)
-    )
+    sockets = [target for target in (*reads, *writes) if target.startswith(("/dev/tcp/", "/dev/udp/"))]
+    network = bool(sockets) or (_network(name, args) and not is_version(name, args))
     return Effects(
         tuple(dict.fromkeys([*more_reads, *reads])),
         tuple(dict.fromkeys([*more_writes, *writes])),
@@ -66,23 +68,23 @@ def effects(command: SimpleCommand) -> Effects:
 
 def _files_alone(reads: list[str], command: SimpleCommand) -> list[str]:
     """Without the pipes of `<(…)` and without /dev/null; with every pattern, because the shell looks for its files."""
+    if not command.globs and all(command.known):
+        return [file for file in reads if file != "/dev/null"]
     known = {word for word, is_known in zip(command.argv, command.known, strict=True) if is_known}
     pipes = {word for word in command.argv if word.startswith("<(") and word not in known}
     patterns = [command.argv[i] for i in command.globs if command.argv[i] not in reads and command.argv[i][:1] != "-"]
     return [file for file in (*reads, *patterns) if file not in pipes and file != "/dev/null"]
 
 
-def _operands(name: str, args: list[str], command: SimpleCommand) -> tuple[list[str], list[str]]:
+def _operands(name: str, args: list[str], command: SimpleCommand, reads_only: bool) -> tuple[list[str], list[str]]:
     if not name or name == DYNAMIC:
         return [], ["<any>"] if name else []
     if name == "git":
-        return _git(args, command)
+        return _git(args, reads_only)
     if name == "find":
-        paths = list(find_paths(args))
+        paths = [*find_paths(args), *find_references(args)]
         return (
-            (paths, [])
-            if is_read_only(command).ok
-            else (paths, [*paths, *_after(args, "-fprint", "-fls", "-fprintf", "-fprint0")])
+            (paths, []) if reads_only else (paths, [*paths, *_after(args, "-fprint", "-fls", "-fprintf", "-fprint0")])
         )
     if is_version(name, args):
         return [], []
@@ -137,8 +139,8 @@ def _script_writes(name: str, args: list[str], reading: Reading) -> list[str]:
     return [path for source in sources for path in read(source).writes]
 
 
-def _git(args: list[str], command: SimpleCommand) -> tuple[list[str], list[str]]:
-    if is_read_only(command).ok:
+def _git(args: list[str], reads_only: bool) -> tuple[list[str], list[str]]:
+    if reads_only:
         outside = [a for a in args if a.startswith(("/", "..", "~")) or "/.." in a]
         return [".", *outside, *_after(args, "-C")], []
     words = [a for a in args if not a.startswith("-")]
@@ -190,9 +192,12 @@ def _after(args: list[str], *names: str) -> list[str]:
 
 def _network(name: str, args: list[str]) -> bool:
     if name == "git":
-        return any(a in _GIT_NETWORK for a in args if not a.startswith("-")) and not (
-            "remote" in args and len(args) < 3
-        )
+        words = [a for a in args if not a.startswith("-")]
+        verb = next((i for i, a in enumerate(words) if a in _GIT_NETWORK), None)
+        if verb is None or ("remote" in args and len(args) < 3):
+            return False
+        near = verb + 1 < len(words) and words[verb + 1].startswith((".", "/")) and "::" not in words[verb + 1]
+        return not (near and words[verb] in _GIT_WITH_PLACE)
     return name in NETWORK or (name in _PACKAGERS and any(a in _FETCHING for a in args))
 
 

@@ -13,10 +13,13 @@ from collections.abc import Iterator, Mapping
 from interlock.runtime.policy.record import record
 from interlock.runtime.policy.shell.printed import printed_by
 from interlock.runtime.policy.shell.syntax import Arith, CapReachedError, Code, Items, Lit, Part, Var, Word
+from interlock.runtime.policy.shell.value import element, split_by, transformed
 
 MAX_WORDS = 512
 """Words that one brace expansion may make; more is a cap."""
 MAX_BRACES = 24
+MAX_VALUE = 100_000
+"""Characters of a value that is followed."""
 
 _RANGE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?\Z")
 _GLOB = re.compile(r"[*?]|\[.*\]", re.DOTALL)
@@ -79,10 +82,21 @@ def expand(word: Word, scope: Scope) -> list[Field]:
     return found
 
 
+def literal_fields(words: list[Word]) -> list[Field] | None:
+    """The arguments, where each word is one literal text that nothing is made of; else None."""
+    found: list[Field] = []
+    for word in words:
+        if len(word.parts) != 1 or not isinstance(only := word.parts[0], Lit):
+            return None
+        if not only.quoted and _special(only.value):
+            return None
+        found.append(Field(only.value, True, False, word.start, word.end))
+    return found
+
+
 def value_of(word: Word, scope: Scope) -> str | None:
     """The word as one string without splitting (assignments, redirect targets); None when not even a guess exists."""
-    pieces = [guess(part, scope) for part in _tilde(word.parts, scope)]
-    return None if any(p is None for p in pieces) else "".join(p or "" for p in pieces)
+    return _whole([guess(part, scope) for part in _tilde(word.parts, scope)])
 
 
 def _special(text: str) -> bool:
@@ -129,8 +143,8 @@ def _split(parts: list[Part], scope: Scope) -> list[str] | None:
         value = guess(part, scope)
         if value is None:
             return None
-        if isinstance(part, Var | Code) and (not part.quoted or (isinstance(part, Var) and part.name == "@")):
-            words = value.split()
+        if isinstance(part, Var | Code) and (not part.quoted or (isinstance(part, Var) and _is_list(part))):
+            words = split_by(value, scope.values.get("IFS"))
             if value[:1].isspace() and current is not None:
                 done.append(current)
                 current = None
@@ -146,6 +160,12 @@ def _split(parts: list[Part], scope: Scope) -> list[str] | None:
     return done
 
 
+def _is_list(part: Var) -> bool:
+    """`"$@"` and `"${x[@]}"` are several words also in quotes."""
+    index = "".join(p.value for p in part.arg if isinstance(p, Lit)) if part.op == "[" else ""
+    return part.name == "@" or index.startswith("[@]")
+
+
 def guess(part: Part, scope: Scope) -> str | None:
     """The likely value of a part; None when the text gives none."""
     match part:
@@ -156,23 +176,49 @@ def guess(part: Part, scope: Scope) -> str | None:
         case Arith():
             return "0" if part.plain else None
         case Code():
-            return None if part.via.startswith(("<", ">")) else printed_by(part.body)
+            return None if part.via.startswith(("<", ">")) else printed_by(part.body, lambda word: text_of(word, scope))
         case Items():
-            return None
+            words = [value_of(word, scope) for word in part.words]
+            return None if any(word is None for word in words) else " ".join(word or "" for word in words)
+
+
+def text_of(word: Word, scope: Scope) -> str | None:
+    """The word as one likely text, where it holds no pattern."""
+    if any(isinstance(p, Lit) and not p.quoted and _special(p.value) for p in word.parts):
+        return None
+    return value_of(word, scope)
 
 
 def _guess_variable(part: Var, scope: Scope) -> str | None:
     if part.name in _NUMBERS and not part.op:
         return "0"
-    found = scope.values.get(part.name)
-    value = _only(found) if isinstance(found, Bound) else found
-    if value is None and part.name not in scope.values:
-        value = {"IFS": " \t\n", "HOME": scope.home, "@": "", "*": ""}.get(part.name)
+    value = _found(part.name, scope)
     if part.op in _DEFAULTS:
         return value or _join(part.arg, scope)
     if part.op in (":+", "+"):
-        return _join(part.arg, scope) if value else None
-    return value if part.op in ("", "@P", "@E", "@Q") else None
+        return _join(part.arg, scope) if value or part.name not in scope.values else None
+    if part.op in ("", "@P", "@E", "@Q") or value is None:
+        return value if part.op != "!" else None
+    if part.op == "!":
+        return _found(value, scope)
+    arg = _join(part.arg, scope) or ""
+    if part.op == "[":
+        index, _, rest = arg[1:].partition("]")
+        value = _found(part.name + element(index), scope) or (value if index.strip() in ("0", "@", "*") else None)
+        return value if value is None or not rest else transformed(value, rest[0], rest)
+    return transformed(value, part.op, arg)
+
+
+def _found(name: str, scope: Scope) -> str | None:
+    found = scope.values.get(name)
+    value = _only(found) if isinstance(found, Bound) else found
+    if value is None and name not in scope.values:
+        value = scope.home if name == "HOME" else _LIKELY.get(name)
+    return value
+
+
+_LIKELY = {"IFS": " \t\n", "@": "", "*": "", "SHELL": "sh", "BASH": "bash", "0": "bash"}
+"""What a variable holds that the text does not set."""
 
 
 def _only(bound: Bound) -> str | None:
@@ -181,8 +227,14 @@ def _only(bound: Bound) -> str | None:
 
 
 def _join(parts: list[Part], scope: Scope) -> str | None:
-    pieces = [guess(p, scope) for p in parts]
-    return None if any(p is None for p in pieces) else "".join(p or "" for p in pieces)
+    return _whole([guess(p, scope) for p in parts])
+
+
+def _whole(pieces: list[str | None]) -> str | None:
+    """The pieces as one; None when one is not known, or when a value that doubles itself has grown too long."""
+    if any(p is None for p in pieces) or sum(len(p or "") for p in pieces) > MAX_VALUE:
+        return None
+    return "".join(p or "" for p in pieces)
 
 
 def expand_braces(parts: list[Part]) -> list[list[Part]]:

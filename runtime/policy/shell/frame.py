@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.model import DYNAMIC, Redirect, SimpleCommand
@@ -17,11 +18,12 @@ from interlock.runtime.policy.shell.state import State
 class Fed:
     """The standard input of a stage: its text, or None when only run time tells."""
 
-    __slots__ = ("text", "words")
+    __slots__ = ("likely", "text", "words")
 
-    def __init__(self, text: str | None, words: tuple[Field, ...] = ()) -> None:
+    def __init__(self, text: str | None, words: tuple[Field, ...] = (), likely: str | None = None) -> None:
         self.text = text
         self.words = words
+        self.likely = likely
 
 
 @dataclass(slots=True)
@@ -38,6 +40,8 @@ class Frame:
     """Its standard input comes from a pipe, a file or the text."""
     input: str | None = None
     """That input, when the text gives it."""
+    likely: str | None = None
+    """What that input probably is, when the text does not quite give it: only ever to deny by."""
     feeder: tuple[Field, ...] = ()
     """The words of the command whose output it is fed."""
     notes: list[str] = field(default_factory=list)
@@ -58,7 +62,9 @@ class Frame:
         if not self.fields:
             return ""
         first = self.fields[0]
-        return first.value if not first.glob and (first.known or _is_a_guess(first.value)) else DYNAMIC
+        if first.glob:
+            return likely_program(first.value) or DYNAMIC
+        return first.value if first.known or _is_a_guess(first.value) else DYNAMIC
 
     @property
     def name(self) -> str:
@@ -78,14 +84,19 @@ class Frame:
     def inner(self, fields: Sequence[Field], text: str = "") -> Frame:
         """A command made of some of this one's words; its input is passed on."""
         shown = text or " ".join(f.value for f in fields)
-        return Frame(list(fields), shown, self.start, self.end, fed=self.fed, input=self.input)
+        return Frame(list(fields), shown, self.start, self.end, fed=self.fed, input=self.input, likely=self.likely)
 
     def command(self, state: State, notes: tuple[str, ...]) -> SimpleCommand:
         """The frozen fact."""
+        fields = self.fields
+        words = [f.value for f in fields]
+        program = self.program
+        if fields and fields[0].glob and program != DYNAMIC:
+            words[0] = program
         return SimpleCommand(
-            program=self.program,
-            argv=tuple(f.value for f in self.fields),
-            known=tuple(f.known and not f.glob for f in self.fields),
+            program=program,
+            argv=tuple(words),
+            known=tuple([f.known and not f.glob for f in fields]),
             text=self.text,
             start=self.start,
             end=self.end,
@@ -96,8 +107,8 @@ class Frame:
             via=state.via,
             understood=not notes,
             notes=notes,
-            globs=tuple(i for i, f in enumerate(self.fields) if f.glob and f.known),
-            loose=any(f.loose for f in self.fields),
+            globs=tuple([i for i, f in enumerate(fields) if f.glob and f.known]),
+            loose=any(f.loose for f in fields),
         )
 
     def output(self) -> str | None:
@@ -110,3 +121,16 @@ class Frame:
 def _is_a_guess(value: str) -> bool:
     # a word without any value keeps its source text, which holds the expansion
     return "$" not in value and "`" not in value and "<(" not in value and ">(" not in value
+
+
+_WANTED = ("rm", "git", "sh", "bash", "dash", "zsh", "env", "sudo", "busybox", "xargs", "find", "eval", "dd", "shred")
+"""Programs that a pattern is taken for where it could be one of them: only ever to deny by."""
+
+
+def likely_program(pattern: str) -> str:
+    """The program that `/bin/r?` or `/???/rm` may be, "" where that cannot be said."""
+    folder, _, name = pattern.rpartition("/")
+    if "*" in name or not (folder or name.strip("?[]")):
+        return ""
+    found = next((wanted for wanted in _WANTED if fnmatchcase(wanted, name)), "")
+    return (f"{folder}/{found}" if folder and not set(folder) & set("*?[") else found) if found else ""

@@ -7,6 +7,7 @@ configuration says is out of sight here and is the gate's business (`classify`).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
@@ -29,7 +30,7 @@ _SETTINGS = re.compile(
     r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|sequence\.editor|pager\..+"
     r"|diff\.external|diff\..+\.(?:command|textconv)|(?:filter\..+\.(?:clean|smudge|process))|merge\..+\.driver"
     r"|(?:difftool|mergetool|browser|man)\..+\.(?:cmd|path)|credential(?:\..+)?\.helper|gpg(?:\..+)?\.program"
-    r"|gpg\.ssh\.defaultkeycommand|interactive\.difffilter|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs)"
+    r"|gpg\.ssh\.defaultkeycommand|gc\.recentobjectshook|guitool\..+\.cmd|core\.gitproxy|interactive\.difffilter|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs)"
     r"|trailer\..+\.(?:command|cmd)|sendemail\..*(?:cmd|smtpserver)|web\.browser|instaweb\.(?:httpd|browser)|init\.templatedir"
     r"|core\.hookspath|submodule\..+\.update|tar\..+\.command|receive\.procreceiverefs|imap\.tunnel|hook\..+\.command"
     r"|add\.interactive\.command|svn\..+|sendpack\..+|ssh\.variant|url\..+\.(?:insteadof|pushinsteadof)|protocol(?:\..+)?\.allow)\Z",
@@ -38,6 +39,9 @@ _SETTINGS = re.compile(
 _DATA_SETTINGS = re.compile(
     r"(?:core\.hookspath|init\.templatedir|ssh\.variant|url\..+|protocol.*|sendpack.*|svn.*)\Z", re.I
 )
+
+_KEY = re.compile(r"GIT_CONFIG_KEY_\d+\Z")
+_PARAMETER = re.compile(r"'([^'=]+)'?='?([^']*)'")
 
 _CODE_OPTIONS: dict[str, str] = {
     "ls-remote": "upload-pack exec",
@@ -115,8 +119,8 @@ def setting(key: str, value: str, frame: Frame, state: State, walk: Walk) -> Non
     """List what a configured value would run."""
     lowered = key.lower()
     if lowered.startswith("alias."):
-        if value.startswith("!"):
-            walk.helper(value[1:], True, frame, state, f"git {key}")
+        code = value[1:] if value.startswith("!") else f"git {value}"
+        walk.helper(code, True, frame, state, f"git {key}")
         return
     if not _SETTINGS.match(lowered) or _DATA_SETTINGS.match(lowered) or not value:
         return
@@ -125,6 +129,14 @@ def setting(key: str, value: str, frame: Frame, state: State, walk: Walk) -> Non
     if value.lower() in ("true", "false", "yes", "no", "on", "off", "0", "1"):
         return
     walk.helper(value.removeprefix("!"), True, frame, state, f"git {key}")
+
+
+def git_settings(pairs: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The settings that variables carry: `GIT_CONFIG_KEY_0` and its kind."""
+    found = [(key, pairs.get(f"GIT_CONFIG_VALUE_{name[15:]}", "")) for name, key in pairs.items() if _KEY.match(name)]
+    for key, value in _PARAMETER.findall(pairs.get("GIT_CONFIG_PARAMETERS", "")):
+        found.append((key, value))
+    return found
 
 
 def _alias(value: str, rest: list[Field], frame: Frame, state: State, walk: Walk) -> None:
@@ -167,9 +179,10 @@ def _tail(verb: str, rest: list[Field], frame: Frame, state: State, walk: Walk) 
             inner.lose_directory()
             _joined(words, frame, inner, walk, "git submodule foreach")
         case "config" if operands:
-            _config(operands, frame, state, walk)
+            _config(rest, frame, state, walk)
         case "for-each-repo":
-            walk.run(frame.inner([_made("git", frame), *operands]), state, "git for-each-repo")
+            rest = rest[2:] if rest and rest[0].value == "--config" else rest[1:]
+            walk.run(frame.inner([_made("git", frame), *rest]), state, "git for-each-repo")
         case "clone" | "init":
             for key, value in _settings_of(rest):
                 setting(key, value, frame, state, walk)
@@ -190,9 +203,10 @@ def _settings_of(rest: list[Field]) -> list[tuple[str, str]]:
     return found
 
 
-def _config(operands: list[Field], frame: Frame, state: State, walk: Walk) -> None:
-    words = [f.value for f in operands]
-    if words[0] in ("set", "add"):
+def _config(rest: list[Field], frame: Frame, state: State, walk: Walk) -> None:
+    reading = read_options([f.value for f in rest], Spec("ft", names("file type blob default comment value url")))
+    words = [rest[i].value for i in reading.operands]
+    if words[:1] in (["set"], ["add"]):
         words = words[1:]
     if len(words) >= 2:
         setting(words[0], words[1], frame, state, walk)

@@ -459,7 +459,9 @@ def _assignment(word: Word) -> Assign | None:
     if subscript is None:
         parts = _without_head(word.parts, match.end())
         simple = operator == "=" and not any(isinstance(p, Items) for p in parts)
-        return Assign(name, Word(parts, word.text[match.end() :], word.start + match.end(), word.end), simple)
+        return Assign(
+            name, Word(parts, word.text[match.end() :], word.start + match.end(), word.end), simple, operator == "+="
+        )
     return Assign(name, word, False)
 
 

@@ -6,6 +6,7 @@ seen before a fault or a cap are still listed, so that denies apply to them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -77,7 +78,18 @@ def _readable(source: str, walk: Walk) -> str:
     if any("\ud800" <= c <= "\udfff" for c in source) if not source.isascii() else False:
         walk.note("there is a broken character in the text")
         source = source.encode("utf-8", "replace").decode("utf-8")
+    if not source.isascii() or not source.isprintable():
+        unseen = _UNSEEN.search(source)
+        if unseen:
+            walk.note(f"an invisible character (U+{ord(unseen[0]):04X}) stands in the text")
     return source
+
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""What a terminal shows as nothing, or by which it shows the rest in another order: nobody could tell what is allowed."""
 
 
 def _read(source: str, walk: Walk, state: State) -> tuple[str, ...]:

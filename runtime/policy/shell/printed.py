@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Callable, Iterable
 
 from interlock.runtime.policy.shell.ansi_c import decode_ansi_c
-from interlock.runtime.policy.shell.syntax import Lit, Sequence, Simple, Word
+from interlock.runtime.policy.shell.filters import likely, printed_by_awk
+from interlock.runtime.policy.shell.syntax import Compound, Lit, Node, Pipeline, Sequence, Simple, Word
 
 _MOST_DECODED = 20_000
 
@@ -28,15 +30,71 @@ def printed(name: str, args: list[str], fed: str | None) -> str | None:
             return None if fed is None or len(fed) > _MOST_DECODED else _filtered(name, args, fed)
 
 
-def printed_by(found: Sequence) -> str | None:
-    """The output of a substitution that is one plain command; line ends behind it are dropped, as a shell does."""
-    if len(found.items) != 1 or not isinstance(node := found.items[0][0], Simple):
-        return None
-    words = [_literal(word) for word in node.words]
-    if not words or node.redirs or node.assigns or any(word is None for word in words):
-        return None
-    text = printed((words[0] or "").rpartition("/")[2], [word or "" for word in words[1:]], None)
+Text = Callable[[Word], str | None]
+"""What a word becomes; None where the text does not tell."""
+
+
+def printed_by(found: Sequence, text_of: Text | None = None) -> str | None:
+    """What a substitution likely prints; line ends behind it are dropped, as a shell does."""
+    text = output_of(found, text_of or _literal, None)
     return None if text is None else text.rstrip("\n")
+
+
+def output_of(node: Node, text_of: Text, fed: str | None) -> str | None:
+    """What a list, a pipeline or a command likely prints, fed with `fed`."""
+    match node:
+        case Simple():
+            return _of_simple(node, text_of, fed)
+        case Pipeline():
+            for stage in node.stages:
+                fed = output_of(stage, text_of, fed)
+                if fed is None:
+                    return None
+            return fed
+        case Compound() if node.kind in ("group", "subshell") and not node.redirs:
+            return _joined(node.bodies, text_of, fed)
+        case Sequence():
+            return _joined([one for one, _ in node.items], text_of, fed)
+        case _:
+            return None
+
+
+def some_output(node: Node, text_of: Text) -> str | None:
+    """What the commands inside a compound print, each as if it ran once; None when none of them tells."""
+    match node:
+        case Compound():
+            told = [some_output(body, text_of) for body in node.bodies]
+        case Sequence():
+            told = [some_output(one, text_of) for one, _ in node.items]
+        case _:
+            return output_of(node, text_of, None)
+    texts = [text for text in told if text is not None]
+    return "\n".join(texts) if texts else None
+
+
+def _joined(nodes: Iterable[Node], text_of: Text, fed: str | None) -> str | None:
+    texts = [output_of(node, text_of, fed) for node in nodes]
+    return None if not texts or any(text is None for text in texts) else "".join(text or "" for text in texts)
+
+
+def _of_simple(node: Simple, text_of: Text, fed: str | None) -> str | None:
+    words = [text_of(word) for word in node.words]
+    if not words or node.assigns or any(word is None for word in words):
+        return None
+    for redir in node.redirs:
+        if redir.operator not in ("<<", "<<<"):
+            return None
+        fed = "".join(part.value for part in redir.word.parts if isinstance(part, Lit))
+    name, args = (words[0] or "").rpartition("/")[2], [word or "" for word in words[1:]]
+    told = printed(name, args, fed)
+    return told if told is not None else likely_printed(name, args, fed)
+
+
+def likely_printed(name: str, args: list[str], fed: str | None) -> str | None:
+    """As `printed`, for more programs, where a likely text is enough: only ever to deny by."""
+    if fed is None or len(fed) > _MOST_DECODED:
+        return printed_by_awk(args) if name.endswith("awk") else None
+    return likely(name, args, fed)
 
 
 def _literal(word: Word) -> str | None:
@@ -81,8 +139,11 @@ def _echo(args: list[str]) -> str:
 
 
 def _printf(args: list[str]) -> str | None:
-    args = args[1:] if args[:1] == ["--"] else args
-    if not args or args[0].startswith("-"):
+    if args[:1] == ["--"]:
+        args = args[1:]
+    elif args and args[0].startswith("-"):
+        return None
+    if not args:
         return None
     shape, values = decode_ansi_c(args[0]), args[1:]
     if "%" not in shape:

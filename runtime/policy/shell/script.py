@@ -180,6 +180,10 @@ _AWK_SYSTEM = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"\s*\)')
 _AWK_PIPE_IN = re.compile(r'"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline')
 _AWK_PIPE_OUT = re.compile(r'\|&?\s*"((?:[^"\\]|\\.)*)"')
 _AWK_REDIRECT = re.compile(r'\b(?:print|printf)\b[^;}\n|]*?>>?\s*"((?:[^"\\]|\\.)*)"')
+_AWK_JOINT = re.compile(r'(?<!\\)"[ \t]+"')
+_AWK_SET = re.compile(r'\b(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"')
+_AWK_NAMED = re.compile(r"system\s*\(\s*(\w+)\s*\)|\b(\w+)\s*\|&?\s*getline|\|&?\s*(\w+)\s*[;}]")
+_AWK_FED = re.compile(r'\bprintf?\s*\(?\s*"((?:[^"\\]|\\.)*)"\s*\)?\s*\|&?\s*"((?:[^"\\]|\\.)*)"')
 _AWK_NEVER = re.compile(r"system|getline|@|ENVIRON|ARG[VC]|/inet|PROCINFO|fflush|close")
 _AWK_RISKY = re.compile(
     r"\b(?:system|getline|close|fflush|print\w*\s*\(?[^;}\n]*>)|\||@\w|\bENVIRON\b|/inet|\bPROCINFO\b"
@@ -190,7 +194,9 @@ def read_awk(script: str) -> Script:
     """Read an awk program."""
     found = Script()
     code = _AWK_STRING.sub('""', _without_regexes(script))
-    found.commands = [_awk_text(t) for p in (_AWK_SYSTEM, _AWK_PIPE_IN, _AWK_PIPE_OUT) for t in p.findall(script)]
+    joined = _AWK_JOINT.sub("", script)
+    found.commands = [_awk_text(t) for p in (_AWK_SYSTEM, _AWK_PIPE_IN, _AWK_PIPE_OUT) for t in p.findall(joined)]
+    found.commands += [c for c in _awk_more(script) if c not in found.commands]
     found.writes = [_awk_text(t) for t in _AWK_REDIRECT.findall(script)]
     asked = len(re.findall(r"\bsystem\s*\(", code)) + len(re.findall(r"(?<!\|)\|(?!\|)", code))
     found.dynamic = asked > len(found.commands)
@@ -199,6 +205,14 @@ def read_awk(script: str) -> Script:
     judged = script if "/" in script and '"' in script else code
     found.plain = not (_AWK_NEVER.search(script) or _AWK_RISKY.search(judged.replace("||", "")) or _redirects(judged))
     return found
+
+
+def _awk_more(script: str) -> list[str]:
+    """Commands that stand in a variable, and texts that are printed into a shell."""
+    values = dict(_AWK_SET.findall(script))
+    named = [name for names in _AWK_NAMED.findall(script) for name in names if name in values]
+    fed = [text for text, shell in _AWK_FED.findall(script) if shell.split()[:1] and shell.split()[0].endswith("sh")]
+    return [*(_awk_text(values[name]) for name in named), *map(_awk_text, fed)]
 
 
 def _redirects(code: str) -> bool:

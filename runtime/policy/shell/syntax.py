@@ -85,6 +85,8 @@ class Assign:
     value: Word
     simple: bool
     """False for arrays, subscripts and `+=`."""
+    adds: bool = False
+    """`+=`."""
 
 
 @dataclass(slots=True)

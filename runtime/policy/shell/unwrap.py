@@ -11,19 +11,24 @@ import re
 from interlock.runtime.policy.shell.bounded import found_fields, prints_alone, prints_names
 from interlock.runtime.policy.shell.builtin import BUILTINS, Handler, stdin_code
 from interlock.runtime.policy.shell.carrier import CARRIERS, unwrap_options, unwrap_variables
+from interlock.runtime.policy.shell.client import CLIENTS, piped_text
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.git_code import unwrap_git
+from interlock.runtime.policy.shell.opener import OPENERS, enters_namespace, git_part
 from interlock.runtime.policy.shell.option import Reading, Spec, names, read_options
 from interlock.runtime.policy.shell.script import Script, read_awk, read_sed
 from interlock.runtime.policy.shell.state import State
+from interlock.runtime.policy.shell.terminal import TERMINALS
 from interlock.runtime.policy.shell.walk import Walk
 from interlock.runtime.policy.shell.wrapper import WRAPPERS, unwrap_wrapper
 
 SHELLS = names(
     "sh bash dash zsh ksh ksh93 mksh lksh ash rbash rzsh rksh yash fish pdksh oksh posh bash5 elvish xonsh nu csh tcsh"
 )
+_FED = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _SHELL_SPEC = Spec("oO", names("rcfile init-file command init-command"), stop_at_operand=True)
+_FISH_SPEC = Spec("Cdfo", names("init-command command debug features"), stop_at_operand=True)
 _ENV_SPEC = Spec(
     "uCSa",
     names("unset chdir split-string argv0"),
@@ -50,29 +55,31 @@ _EXEC = names("-exec -execdir -ok -okdir")
 
 def unwrap(frame: Frame, state: State, walk: Walk) -> None:
     """List what this command would run besides itself."""
-    pairs = dict(frame.assignments)
-    if pairs:
-        unwrap_variables(pairs, frame, state, walk)
-    if frame.program in BUILTINS:
-        if frame.program in ("export", "declare", "typeset", "readonly", "local"):
+    program = frame.program
+    if frame.assignments:
+        unwrap_variables(dict(frame.assignments), frame, state, walk)
+    if builtin := BUILTINS.get(program):
+        if program in ("export", "declare", "typeset", "readonly", "local"):
             unwrap_variables(dict(_pairs(frame.args)), frame, state, walk)
-        BUILTINS[frame.program](frame, state, walk)
+        builtin(frame, state, walk)
         return
-    name = frame.name
-    if handler := _handler(name):
+    name = program.rpartition("/")[2]
+    if handler := _handler(name, program):
         handler(frame, state, walk)
     elif name in CARRIERS:
         unwrap_options(frame, state, walk)
+    elif enters_namespace(frame, state, walk):
+        return
     elif wrapper := WRAPPERS.get(name):
         unwrap_wrapper(wrapper, frame, state, walk)
 
 
-def _handler(name: str) -> Handler | None:
-    if name.startswith("ld-linux") or name.startswith("ld-musl") or name == "ld.so":
+def _handler(name: str, program: str) -> Handler | None:
+    if name.startswith(("ld-linux", "ld-musl")) or name == "ld.so":
         return _loader
     if found := _HANDLERS.get(name):
         return found
-    return _awk if name.endswith("awk") else None
+    return _awk if name.endswith("awk") else git_part(program)
 
 
 def _pairs(fields: list[Field]) -> list[tuple[str, str]]:
@@ -81,8 +88,13 @@ def _pairs(fields: list[Field]) -> list[tuple[str, str]]:
 
 def _shell(frame: Frame, state: State, walk: Walk) -> None:
     args = [f.value for f in frame.args]
-    reading = read_options([_option_last(a) for a in args], _SHELL_SPEC)
+    reading = read_options([_option_last(a) for a in args], _FISH_SPEC if frame.name == "fish" else _SHELL_SPEC)
     via = f"{frame.name} -c"
+    for option in reading.options:
+        if option.name in ("--rcfile", "--init-file") and "<(" in (option.value or ""):
+            walk.piped_code(option.value or "", frame, state, f"{frame.name} {option.name}")
+        if option.value and frame.name == "fish" and option.name in ("-C", "--init-command"):
+            walk.code(option.value, True, frame, state, "fish -C")
     if (reading.has("-c") and reading.operands) or reading.value("--command"):
         at = reading.operands[0] if reading.has("-c") else next(o.value_index for o in reading.options if o.value)
         code = frame.args[at]
@@ -93,7 +105,7 @@ def _shell(frame: Frame, state: State, walk: Walk) -> None:
         inner.values["@"] = inner.values["*"] = " ".join(args[i] for i in rest[1:])
         text = code.value if reading.has("-c") else code.value.removeprefix("--command=")
         walk.code(text, code.known, frame, inner, via)
-    elif not reading.operands or reading.has("-s") or args[reading.operands[0]] in ("-", "/dev/stdin", "/dev/fd/0"):
+    elif not reading.operands or reading.has("-s") or args[reading.operands[0]] in _FED:
         stdin_code(frame, state, walk, frame.name)
     elif "<(" in args[reading.operands[0]]:
         walk.piped_code(args[reading.operands[0]], frame, state, frame.name)
@@ -150,7 +162,7 @@ def _xargs(frame: Frame, state: State, walk: Walk) -> None:
     words = [args[i] for i in reading.operands] or [Field("echo", True, False, frame.start, frame.end)]
     mark = _replacement(reading)
     fed = None if reading.has("-a", "--arg-file") else frame.input
-    inside = frame.inner(_replaced(words, mark, fed) if mark else [*words, *_appended(fed, frame)])
+    inside = frame.inner(_replaced(words, mark, fed) if mark else [*words, *_appended(fed, frame, reading)])
     inside.fed, inside.input = False, None
     bounded = False
     if not mark and fed is None and not reading.has("-a", "--arg-file"):
@@ -184,7 +196,12 @@ def _replaced(words: list[Field], mark: str, fed: str | None) -> list[Field]:
     return [Field(f.value, f.known and mark not in f.value, f.glob, f.start, f.end) for f in words]
 
 
-def _appended(fed: str | None, frame: Frame) -> list[Field]:
+def _appended(fed: str | None, frame: Frame, reading: Reading) -> list[Field]:
+    cut = "\0" if reading.has("-0", "--null") else reading.value("-d", "--delimiter")
+    if fed is not None and cut is not None:
+        cut = {"\\n": "\n", "\\0": "\0", "\\t": "\t"}.get(cut, cut)
+        pieces = fed.split(cut) if len(cut) == 1 else [fed]
+        return [Field(piece, len(cut) == 1, False, frame.start, frame.end) for piece in pieces if piece]
     if fed is not None and not any(c in fed for c in "'\"\\"):
         return [Field(word, True, False, frame.start, frame.end) for word in fed.split()]
     return [Field("<args>", False, False, frame.start, frame.end)]
@@ -236,7 +253,7 @@ def _ssh(frame: Frame, state: State, walk: Walk) -> None:
 
 def _feed_shell(words: list[Field], frame: Frame, state: State, walk: Walk) -> None:
     """What is fed to a shell that another machine or a container runs."""
-    last = [f.value for f in words if f.value not in ("sudo", "exec", "env")]
+    last = [word for f in words for word in f.value.split() if word not in ("sudo", "exec", "env")]
     if frame.fed and last and last[0].rpartition("/")[2] in SHELLS and "-c" not in last:
         stdin_code(frame, state, walk, last[0])
 
@@ -264,10 +281,10 @@ def _parallel(frame: Frame, state: State, walk: Walk) -> None:
 
 def _awk(frame: Frame, state: State, walk: Walk) -> None:
     reading = read_options([f.value for f in frame.args], Spec("fFveilLdDoprEW", names("file assign source exec")))
-    if reading.has("-f", "--file", "-E", "--exec"):
-        return
     sources = [o.value for o in reading.options if o.name in ("-e", "--source") and o.value]
-    if not sources and reading.operands:
+    files = [o.value for o in reading.options if o.name in ("-f", "--file", "-E", "--exec") and o.value]
+    sources += _from_files(files, frame, state, walk)
+    if not sources and not files and reading.operands:
         sources = [frame.args[reading.operands[0]].value]
     for source in sources:
         _script(read_awk(source), frame, state, walk, "awk")
@@ -276,10 +293,19 @@ def _awk(frame: Frame, state: State, walk: Walk) -> None:
 def _sed(frame: Frame, state: State, walk: Walk) -> None:
     reading = read_options([f.value for f in frame.args], Spec("efl", frozenset({"expression", "file", "line-length"})))
     sources = [o.value for o in reading.options if o.name in ("-e", "--expression") and o.value]
-    if not sources and not reading.has("-f", "--file") and reading.operands:
+    files = [o.value for o in reading.options if o.name in ("-f", "--file") and o.value]
+    sources += _from_files(files, frame, state, walk)
+    if not sources and not files and reading.operands:
         sources = [frame.args[reading.operands[0]].value]
     for source in sources:
         _script(read_sed(source), frame, state, walk, "sed")
+
+
+def _from_files(files: list[str], frame: Frame, state: State, walk: Walk) -> list[str]:
+    """Scripts that are files only by name: standard input, `<(…)`."""
+    fed = frame.input if frame.input is not None else frame.likely
+    texts = [fed if file in ("-", "/dev/stdin", "/dev/fd/0") else piped_text(file, walk, state) for file in files]
+    return [text for text in texts if text]
 
 
 def _script(script: Script, frame: Frame, state: State, walk: Walk, via: str) -> None:
@@ -311,35 +337,6 @@ def _loader(frame: Frame, state: State, walk: Walk) -> None:
         walk.run(frame.inner([frame.args[i] for i in reading.operands]), state, "loader")
 
 
-_TMUX_VERBS = {
-    **dict.fromkeys(("new", "new-session"), "cefFnstxy"),
-    **dict.fromkeys(("neww", "new-window"), "ceFnt"),
-    **dict.fromkeys(("splitw", "split-window"), "celFpt"),
-    **dict.fromkeys(("respawnp", "respawn-pane", "respawnw", "respawn-window"), "cet"),
-    **dict.fromkeys(("run", "run-shell"), "cdt"),
-    **dict.fromkeys(("if", "if-shell"), "t"),
-    **dict.fromkeys(("pipe-pane", "pipep"), "t"),
-    **dict.fromkeys(("display-popup", "popup"), "bcdehsStTwxy"),
-}
-"""Sub-command of tmux that runs something -> letters that take a value."""
-_TMUX_ONE = frozenset(("run", "run-shell", "if", "if-shell", "pipe-pane", "pipep"))
-
-
-def _tmux(frame: Frame, state: State, walk: Walk) -> None:
-    values = [f.value for f in frame.args]
-    for i, value in enumerate(values):
-        if value in ("send-keys", "send"):
-            words = [f for f in frame.args[i + 1 :] if not f.value.startswith("-") and f.value not in ("Enter", "C-m")]
-            walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, state, "tmux send-keys")
-        if value not in _TMUX_VERBS:
-            continue
-        reading = read_options(values[i + 1 :], Spec(_TMUX_VERBS[value], stop_at_operand=True))
-        words = [frame.args[i + 1 + at] for at in reading.operands]
-        words = words[:1] if value in _TMUX_ONE else words
-        if words:
-            walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, state, f"tmux {value}")
-
-
 def _each_code(frame: Frame, state: State, walk: Walk) -> None:
     """Programs whose operands are commands, one word each (concurrently, hyperfine, pee)."""
     wrapper = WRAPPERS.get(frame.name)
@@ -364,30 +361,6 @@ def _rsh(frame: Frame, state: State, walk: Walk) -> None:
     words = [frame.args[i] for i in _ssh_like.operands[1:]]
     if words:
         walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, state, frame.name)
-
-
-def _gdb(frame: Frame, state: State, walk: Walk) -> None:
-    unwrap_options(frame, state, walk)
-    at = next((i for i, f in enumerate(frame.args) if f.value in ("--args", "-args", "--")), None)
-    words = [] if at is None else frame.args[at + 1 :]
-    if words:
-        walk.run(frame.inner(words), state, f"{frame.name} --args")
-
-
-_ESCAPED = re.compile(
-    r"^\s*(?:[0-9,$%.]*\s*[rw]?\s*!|:\s*[rw%]*\s*!|\\!|\.(?:shell|system)\s|shell\s|system\s|!)\s*(.+)$"
-)
-
-
-def _commanded(frame: Frame, state: State, walk: Walk) -> None:
-    """Editors and clients whose standard input may hold a line that goes to a shell: `ed <<< '!x'`."""
-    if frame.name in CARRIERS:
-        unwrap_options(frame, state, walk)
-    pager = frame.name in ("less", "more", "most")
-    started = [f.value.lstrip("+") for f in frame.args if pager and f.value.startswith("+")]
-    for line in (*started, *(frame.input or "").split("\n")):
-        if found := _ESCAPED.match(line):
-            walk.code(found[1], True, frame, state, f"{frame.name} !")
 
 
 def _bwrap(frame: Frame, state: State, walk: Walk) -> None:
@@ -418,7 +391,7 @@ _BWRAP_WORDS = {**dict.fromkeys(_BWRAP_TWO, 2), **dict.fromkeys(_BWRAP_ONE, 1)}
 def _ip(frame: Frame, state: State, walk: Walk) -> None:
     values = [f.value for f in frame.args]
     at = next((i for i, v in enumerate(values) if v == "exec"), None)
-    if at is not None and any(v.startswith("net") for v in values[:at]) and len(values) > at + 2:
+    if at is not None and any(v.startswith(("net", "vrf")) for v in values[:at]) and len(values) > at + 2:
         walk.run(frame.inner(frame.args[at + 2 :]), state, "ip netns exec")
 
 
@@ -440,11 +413,9 @@ _HANDLERS: dict[str, Handler] = {
     "gsed": _sed,
     "ssed": _sed,
     "git": unwrap_git,
-    "hub": unwrap_git,
     "at": _at,
     "batch": _at,
     "socat": _socat,
-    "tmux": _tmux,
     "concurrently": _each_code,
     "hyperfine": _each_code,
     "pee": _each_code,
@@ -452,32 +423,12 @@ _HANDLERS: dict[str, Handler] = {
     "powershell": _powershell,
     "pwsh": _powershell,
     "cmd": _powershell,
-    "gdb": _gdb,
-    "lldb": _gdb,
+    "cmd.exe": _powershell,
+    "powershell.exe": _powershell,
+    "pwsh.exe": _powershell,
     "ip": _ip,
     "bwrap": _bwrap,
-    **dict.fromkeys(
-        (
-            "less",
-            "more",
-            "most",
-            "ed",
-            "red",
-            "vi",
-            "vim",
-            "nvim",
-            "ex",
-            "view",
-            "psql",
-            "mysql",
-            "mariadb",
-            "sqlite3",
-            "ftp",
-            "sftp",
-            "lftp",
-            "mail",
-            "mailx",
-        ),
-        _commanded,
-    ),
+    **TERMINALS,
+    **CLIENTS,
+    **OPENERS,
 }

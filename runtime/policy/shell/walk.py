@@ -11,10 +11,13 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from interlock.runtime.policy.shell.assign import assign
 from interlock.runtime.policy.shell.bounded import bound_of, bounded_fields
 from interlock.runtime.policy.shell.budget import Budget
+from interlock.runtime.policy.shell.condition import evaluated, tested_files
 from interlock.runtime.policy.shell.doubt import is_plain, why_not
-from interlock.runtime.policy.shell.expand import Bound, Field, expand, guess, value_of
+from interlock.runtime.policy.shell.expand import Bound, Field, expand, guess, literal_fields, value_of
+from interlock.runtime.policy.shell.feed import compound_output, feed_by_redirects, likely_output
 from interlock.runtime.policy.shell.frame import Fed, Frame
 from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.model import DYNAMIC, WRITING_OPERATORS, Redirect, SimpleCommand
@@ -123,20 +126,19 @@ class Walk:
                 self._compound(node, state)
 
     def _pipeline(self, node: Pipeline, state: State) -> None:
-        output: str | None = None
-        before: tuple[Field, ...] = ()
-        for i, stage in enumerate(node.stages):
+        fed: Fed | None = None
+        for stage in node.stages:
             inner = state.copy()
-            fed = output if i else None
             if isinstance(stage, Simple):
-                output = self._simple(stage, inner, Fed(fed, before) if i else None)
-                before = tuple(field for word in stage.words for field in expand(word, inner.scope()))
-            else:
-                output, before = None, ()
-                mark = len(self.commands)
-                self.node(stage, inner)
-                if i:
-                    self._feed_compound(mark)
+                frame = self._simple(stage, inner, fed)
+                words = tuple(field for word in stage.words for field in expand(word, inner.scope()))
+                fed = Fed(frame.output(), words, likely_output(frame)) if frame else Fed(None)
+                continue
+            mark = len(self.commands)
+            self.node(stage, inner)
+            if fed:
+                self._feed_compound(mark)
+            fed = Fed(None, (), compound_output(stage, inner.scope()))
 
     def _feed_compound(self, mark: int) -> None:
         for command in self.commands[mark:]:
@@ -146,6 +148,8 @@ class Walk:
     def _compound(self, node: Compound, state: State) -> None:
         self._words(node.words, state)
         redirects = self._redirects(node.redirs, state)
+        if node.kind == "test":
+            redirects = (*tested_files(node.words, state.scope()), *redirects)
         if redirects:
             self._bare_redirects(node, redirects, state)
         if (node.kind in ("arith", "test") and not node.plain) or (node.kind == "for" and not node.name):
@@ -171,6 +175,8 @@ class Walk:
             value = "".join(p.value for p in word.parts if isinstance(p, Lit))
             if _SUBSTITUTION.search(value) and any(isinstance(p, Lit) and p.quoted for p in word.parts):
                 self.text_in_quotes(value, state, node.kind, (node.start, node.end))
+        for value in evaluated(node.words, state.scope()):
+            self.text_in_quotes(value, state, node.kind, (node.start, node.end))
 
     def _bare_redirects(self, node: Compound, redirects: tuple[Redirect, ...], state: State) -> None:
         """Redirects of a compound are facts too: they are listed as a command without a program."""
@@ -254,7 +260,7 @@ class Walk:
 
     def _words(self, words: list[Word], state: State, via: str = "") -> None:
         """The code inside words: substitutions at any depth."""
-        stack: list[Part] = [part for word in reversed(words) for part in reversed(word.parts)]
+        stack: list[Part] = [p for word in reversed(words) for p in reversed(word.parts) if not isinstance(p, Lit)]
         while stack:
             part = stack.pop()
             match part:
@@ -264,6 +270,9 @@ class Walk:
                     self._variable(part, state)
                     stack.extend(reversed(part.arg))
                 case Arith():
+                    if not part.plain and state.values:
+                        for value in evaluated([Word([part], part.text, 0, 0)], state.scope()):
+                            self.text_in_quotes(value, state, "$((…))", (0, 0))
                     stack.extend(reversed(part.nested))
                 case Items():
                     stack.extend(p for word in reversed(part.words) for p in reversed(word.parts))
@@ -281,41 +290,39 @@ class Walk:
         elif _SUBSTITUTION.search(value):
             self.text_in_quotes(value, state, "@P", (0, 0))
 
-    def _simple(self, node: Simple, state: State, fed: Fed | None) -> str | None:
-        """One simple command; returns its output when that is literally known."""
+    def _simple(self, node: Simple, state: State, fed: Fed | None) -> Frame | None:
+        """One simple command as it was worked out; None where an alias stands for another."""
         scope = state.scope()
-        fields = [field for word in node.words for field in expand(word, scope)]
-        bounded = bounded_fields(node.words, scope) if not is_plain(node, fields) else None
+        fields = literal_fields(node.words)
+        written_out = fields is not None and not node.assigns and not node.redirs
+        if fields is None:
+            fields = [field for word in node.words for field in expand(word, scope)]
+        plain = written_out or is_plain(node, fields)
+        bounded = None if plain else bounded_fields(node.words, scope)
         fields = bounded or fields
-        notes = why_not(node, fields, state, unknown=bounded is None)
-        assignments = tuple((a.name, _shown(value_of(a.value, scope), a.value.text)) for a in node.assigns)
+        notes = why_not(node, fields, state, unknown=not plain and bounded is None)
+        assignments = tuple([(a.name, _shown(value_of(a.value, scope), a.value.text)) for a in node.assigns])
         redirects = self._redirects(node.redirs, state)
         frame = Frame(fields, node.text, node.start, node.end, assignments, redirects)
         frame.fed = fed is not None
-        frame.input = fed.text if fed else None
-        frame.feeder = fed.words if fed else ()
-        self._apply_redirect_input(frame)
+        if fed:
+            frame.input, frame.likely, frame.feeder = fed.text, fed.likely, fed.words
+        feed_by_redirects(frame, node.redirs, scope)
         if self._aliased(frame, state):
             self._inner_code(node, state)
             return None
         self.emit(frame, state, *notes)
-        self._inner_code(node, state)
+        if not written_out:
+            self._inner_code(node, state)
         if not fields:
-            self._assign(node, state)
+            assign(node.assigns, state)
         elif len(fields) > 1:
             self._called(fields, state)
         self._unwrap(frame, state, self)
-        return frame.output()
+        return frame
 
     def _inner_code(self, node: Simple, state: State) -> None:
-        self._words([a.value for a in node.assigns], state)
-        self._words(node.words, state)
-        self._words([r.word for r in node.redirs], state)
-
-    def _assign(self, node: Simple, state: State) -> None:
-        scope = state.scope()
-        for assign in node.assigns:
-            state.values[assign.name] = value_of(assign.value, scope) if assign.simple else None
+        self._words([*(a.value for a in node.assigns), *node.words, *(r.word for r in node.redirs)], state)
 
     def _aliased(self, frame: Frame, state: State) -> bool:
         """Replace an alias, where bash would, by what it stands for."""
@@ -334,7 +341,7 @@ class Walk:
         return True
 
     def _redirects(self, redirs: list[Redir], state: State) -> tuple[Redirect, ...]:
-        return tuple(self._one_redirect(redir, state) for redir in redirs)
+        return tuple([self._one_redirect(redir, state) for redir in redirs])
 
     def _one_redirect(self, redir: Redir, state: State) -> Redirect:
         scope = state.scope()
@@ -350,24 +357,16 @@ class Walk:
         writes = operator in WRITING_OPERATORS and not copies
         return Redirect(operator, target, redir.fd, writes)
 
-    def _apply_redirect_input(self, frame: Frame) -> None:
-        for redirect in frame.redirects:
-            if redirect.operator in ("<", "<<", "<<<", "<>") and redirect.fd in (None, 0):
-                frame.fed, frame.feeder = True, ()
-                frame.input = redirect.target if redirect.operator in ("<<", "<<<") else None
-
     def emit(self, frame: Frame, state: State, *notes: str) -> None:
         """List one command."""
         self.budget.spend()
-        all_notes = [*notes, *self._where(frame, state)]
-        if any(r.target is None for r in frame.redirects if r.operator not in ("<<", "<<<")):
+        all_notes = [*notes, *self._where(frame, state)] if state.maybe else list(notes)
+        if frame.redirects and any(r.target is None and r.operator not in ("<<", "<<<") for r in frame.redirects):
             all_notes.append("a redirect goes where only run time tells")
         self.commands.append(frame.command(state, tuple(dict.fromkeys(all_notes))))
 
     def _where(self, frame: Frame, state: State) -> list[str]:
         """An earlier `cd` may have failed: harmless while every possible place lies below the start."""
-        if not state.maybe:
-            return []
         places = state.maybe | {state.cwd or ""}
         if any(one.startswith(("/", "..")) for one in places):
             return ["an earlier cd may have failed, so the directory is not certain"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from interlock.runtime.policy.shell.builtin import stdin_code
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.option import Reading, Spec, read_options
@@ -44,9 +45,6 @@ class Wrapper:
 
 
 _TIME = Wrapper("fo", "format output")
-_SU = Wrapper(
-    "cgGsT", "command group supp-group shell session-command", skip=1, code="-c --command --session-command", moves="*"
-)
 _RUN = Wrapper(verbs="run exec x", moves="*")
 _CONTAINER = Wrapper(
     "aceuhlmpvwP",
@@ -70,8 +68,6 @@ WRAPPERS: dict[str, Wrapper] = {
     "doas": Wrapper("aCu", assigns=True),
     "run0": Wrapper("ugD", "user group chdir setenv slice nice property background machine unit", moves="D --chdir"),
     "pkexec": Wrapper("u", "user", moves="*"),
-    "su": _SU,
-    "runuser": Wrapper("cgGsTu", "command group supp-group shell user session-command", code="-c --command", moves="*"),
     "gosu": Wrapper(skip=1),
     "su-exec": Wrapper(skip=1),
     "setpriv": Wrapper(
@@ -158,9 +154,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "daemonize": Wrapper("aceolpu", moves="*"),
     "daemon": Wrapper("", "", dashes=True),
     "flock": Wrapper("wEcF", "wait timeout conflict-exit-code command", skip=1, code="-c --command"),
-    "script": Wrapper("cEIBOTmo", "command log-in log-out log-io log-timing echo output-limit", code="-c --command", skip=99),
     "watch": Wrapper("nq", "interval equexit", joined=True),
-    "entr": Wrapper(),
     "watchexec": Wrapper("wecfiosdEN", "watch exts filter ignore shell workdir debounce env signal", joined=True),
     "viddy": Wrapper("n", "interval", joined=True),
     "hyperfine": Wrapper(
@@ -203,7 +197,8 @@ WRAPPERS: dict[str, Wrapper] = {
     "npx": Wrapper("pc", "package call", code="-c --call"),
     "bunx": Wrapper(), "pnpx": Wrapper(),
     "npm": Wrapper("pcw", "package call prefix workspace", verbs="exec x", code="-c --call", moves="*"),
-    "pnpm": Wrapper("CFc", "dir filter", verbs="exec dlx", moves="*"),
+    "pnpm": Wrapper("CFc", "dir filter", verbs="exec dlx", moves="*", code="-c"),
+    "bun": Wrapper(verbs="x exec", joined=True),
     "yarn": Wrapper("p", "cwd", verbs="exec dlx", moves="*"),
     "nix-shell": Wrapper("pIAiE", "packages run command arg argstr", code="--run --command", skip=99),
     "nix": Wrapper("I", "", verbs="develop shell run", dashes=True),
@@ -211,7 +206,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "docker": _CONTAINER, "podman": _CONTAINER, "nerdctl": _CONTAINER,
     "docker-compose": _CONTAINER,
     "kubectl": Wrapper("cnf", "container namespace context kubeconfig", verbs="exec run debug", dashes=True, moves="*"),
-    "oc": Wrapper("cnf", "container namespace context kubeconfig", verbs="exec rsh run debug", dashes=True, moves="*"),
+    "oc": Wrapper("cnf", "container namespace context kubeconfig", verbs="exec run debug rsh", dashes=True, moves="*"),
     "lxc": Wrapper("", "env cwd user group mode", verbs="exec", skip=1, moves="*"),
     "incus": Wrapper("", "env cwd user group mode", verbs="exec", skip=1, moves="*"),
     "machinectl": Wrapper("", "uid setenv", verbs="shell", skip=1, moves="*"),
@@ -220,19 +215,18 @@ WRAPPERS: dict[str, Wrapper] = {
     "toolbox": Wrapper("cdr", "container distro release", verbs="run", moves="*"),
     "distrobox": Wrapper("n", "name", verbs="enter", dashes=True, moves="*"),
     "adb": Wrapper("sHPLt", verbs="shell exec-out", joined=True, moves="*"),
-    "heroku": Wrapper("ar", "app remote", verbs="run", moves="*"),
+    "heroku": Wrapper("ar", "app remote", verbs="run", moves="*", joined=True),
+    "gcloud": Wrapper("", "command zone project", verbs="ssh", code="--command", dashes=True, joined=True, moves="*"),
+    "buildah": Wrapper("v", "volume user workingdir", verbs="run", skip=1, moves="*"),
+    **dict.fromkeys(("pssh", "parallel-ssh", "clush", "dsh", "pdsh"), Wrapper("hHlptoeAvxXOwgm", joined=True, moves="*")),
     "wsl": Wrapper("due", "distribution user cd exec", moves="*"),
     "vagrant": Wrapper("c", "command", verbs="ssh", code="-c --command", skip=99, moves="*"),
-    "screen": Wrapper("cehprsStTx"),
     "dtach": Wrapper("eErz", skip=1),
     "abduco": Wrapper("e", skip=1),
-    "xterm": Wrapper("", "", dashes=False),
-    "busybox": Wrapper(), "toybox": Wrapper(), "coreutils": Wrapper(),
-    "start-stop-daemon": Wrapper("xapnugsrkNdI", "exec startas pidfile name user group signal retry chuid nicelevel chdir",
-                                 dashes=True, moves="*"),
+    "busybox": Wrapper(), "toybox": Wrapper(),
     "run-one": Wrapper(), "keep-one-running": Wrapper(),
     "retry": Wrapper("tdsm"),
-    "mosh": Wrapper("p", "client server predict family port ssh bind-server", skip=1, moves="*"),
+    "mosh": Wrapper("p", "client server predict family port ssh bind-server", skip=1, moves="*", code="--ssh"),
     "icecc": Wrapper(), "ccache": Wrapper(), "distcc": Wrapper(), "sccache": Wrapper(),
     "bear": Wrapper("", "output config", dashes=True), "scan-build": Wrapper("o"),
     "coverage": Wrapper(),
@@ -268,9 +262,14 @@ def unwrap_wrapper(wrapper: Wrapper, frame: Frame, state: State, walk: Walk) -> 
     for option in reading.options:
         if option.name in wrapper.code.split() and option.value is not None:
             walk.code(option.value, fields[option.value_index].known, frame, inner, option.name)
+    if (entry := reading.value("--entrypoint")) and wrapper is _CONTAINER:
+        words = [Field(entry, True, False, frame.start, frame.end), *(fields[i] for i in reading.operands[1:])]
+        walk.run(frame.inner(words), inner, "--entrypoint")
     words = _inner_words(wrapper, fields, reading)
     words, pairs = _split_assignments(words) if wrapper.assigns else (words, ())
     if not words:
+        if frame.name in ("sudo", "doas", "machinectl") and reading.has("-s", "-i", "--shell", "--login"):
+            stdin_code(frame, inner, walk, frame.name)
         return
     if wrapper.joined:
         walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, inner, frame.name)
@@ -308,7 +307,7 @@ def _reading(wrapper: Wrapper, values: list[str]) -> Reading:
 
 def _inner_first(wrapper: Wrapper, reading: Reading) -> bool:
     # with no operand to skip, the first operand is the inner program and what follows are its own options
-    return wrapper.skip == 0 and bool(reading.operands)
+    return wrapper.skip == 0 and not wrapper.dashes and bool(reading.operands)
 
 
 def _moved(wrapper: Wrapper, reading: Reading, state: State) -> State:
@@ -326,7 +325,8 @@ def _moved(wrapper: Wrapper, reading: Reading, state: State) -> State:
 def _inner_words(wrapper: Wrapper, fields: list[Field], reading: Reading) -> list[Field]:
     if wrapper.dashes:
         at = next((i for i, f in enumerate(fields) if f.value == "--"), None)
-        return fields[at + 1 :] if at is not None else []
+        plain = [fields[i] for i in reading.operands[1:]] if wrapper.verbs.startswith("exec run debug") else []
+        return fields[at + 1 :] if at is not None else plain
     words = [fields[i] for i in reading.operands]
     words = words[wrapper.skip :]
     return words[1:] if words and words[0].value == "--" else words

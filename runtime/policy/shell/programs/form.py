@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from interlock.runtime.policy.shell.option import Reading, Spec, read_options
 
@@ -15,7 +16,7 @@ Check = Callable[[Reading, Sequence[str]], str]
 """A further look at options and words; returns the reason against, or empty."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Form:
     """The options with which a program only reads."""
 
@@ -45,13 +46,20 @@ class Form:
     default: str = ""
     """What is read without operands (`.` for ls and find)."""
     stop: bool = False
+    pairs: tuple[str, ...] = ()
+    """Long options that take two words: `jq --arg name value`."""
 
     def spec(self) -> Spec:
         """As the option reader wants it."""
-        return Spec(self.values, self.long_values, self.long | self.bad, self.single, self.stop)
+        return _spec(self)
 
     def read(self, args: Sequence[str]) -> Reading:
         """Options and operands of `args`, counts left out."""
+        return _kept(self, tuple(args)) if len(args) <= _KEPT_WORDS else self._read(args)
+
+    def _read(self, args: Sequence[str]) -> Reading:
+        if self.pairs and not set(self.pairs).isdisjoint(args):
+            args = _without_pairs(args, self.pairs)
         if self.numbers:
             args = ["-" if a[:1] in "-+" and a[1:].isdigit() and a else a for a in args]
         return read_options(args, self.spec())
@@ -72,6 +80,37 @@ class Form:
         if name.startswith("--"):
             return name[2:] in self.long or name[2:] in self.long_values
         return name[1:] in self.flags or name[1:] in self.values
+
+
+_KEPT_WORDS = 50
+
+
+@lru_cache(maxsize=32)
+def _kept(form: Form, args: tuple[str, ...]) -> Reading:
+    """The words of one command are read for its verdict, its files and its values."""
+    return form._read(args)
+
+
+def forget_readings() -> None:
+    """Keep nothing of what was read; for measuring."""
+    _kept.cache_clear()
+
+
+@cache
+def _spec(form: Form) -> Spec:
+    return Spec(form.values, form.long_values, form.long | form.bad, form.single, form.stop)
+
+
+def _without_pairs(args: Sequence[str], pairs: Sequence[str]) -> list[str]:
+    """The option again in the place of its two words, so that every other word keeps its place."""
+    made = list(args)
+    at = 0
+    while at < len(made):
+        if made[at] in pairs:
+            made[at + 1 : at + 3] = [made[at]] * len(made[at + 1 : at + 3])
+            at += 2
+        at += 1
+    return made
 
 
 def form(

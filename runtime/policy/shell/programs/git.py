@@ -14,9 +14,11 @@ from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.shell.programs.form import Form, form
 
 _GLOBAL_FLAGS = names(
-    "--no-pager --no-optional-locks --no-replace-objects --literal-pathspecs --glob-pathspecs "
+    "--no-pager -P --no-optional-locks --no-replace-objects --literal-pathspecs --glob-pathspecs "
     "--noglob-pathspecs --icase-pathspecs --no-advice --version -v"
 )
+_TOLD = names("--exec-path --html-path --man-path --info-path")
+"""Alone, each prints a folder."""
 _DIFF_LONG = (
     "patch no-patch raw patch-with-raw indent-heuristic no-indent-heuristic minimal patience histogram stat compact-summary "
     "numstat shortstat dirstat cumulative summary patch-with-stat name-only name-status submodule color no-color color-moved "
@@ -57,13 +59,23 @@ _LOG = form(
     reads="none",
     default=".",
 )
+_DIFF_TREE = form(
+    _DIFF_FLAGS + "stvmc0",
+    "USGX",
+    f"{_DIFF_LONG} no-commit-id root stdin always pretty combined-all-paths cc",
+    f"{_DIFF_VALUES} format",
+    f"{_DIFF_BAD} show-signature",
+    numbers=True,
+    reads="none",
+    default=".",
+)
 _DIFF = form(_DIFF_FLAGS, "USGX", _DIFF_LONG, _DIFF_VALUES, _DIFF_BAD, numbers=True, reads="none", default=".")
 
 
 READING: dict[str, Form] = {
     "status": form(
-        "sbvuz",
-        "",
+        "sbvz",
+        "u",
         "short branch show-stash porcelain long verbose untracked-files ignore-submodules ignored column "
         "no-column ahead-behind no-ahead-behind renames no-renames find-renames",
         default=".",
@@ -73,9 +85,9 @@ READING: dict[str, Form] = {
     "whatchanged": _LOG,
     "shortlog": form("nsecw", "", _LOG_LONG + " numbered summary email", _LOG_VALUES + " group"),
     "diff": _DIFF,
-    "diff-tree": _DIFF,
-    "diff-index": _DIFF,
-    "diff-files": _DIFF,
+    "diff-tree": _DIFF_TREE,
+    "diff-index": _DIFF_TREE,
+    "diff-files": _DIFF_TREE,
     "rev-parse": form(
         "q",
         "",
@@ -87,7 +99,7 @@ READING: dict[str, Form] = {
     "rev-list": form("gim", "n", _LOG_LONG + " count objects left-only right-only quiet", _LOG_VALUES, numbers=True),
     "ls-files": form(
         "zcdomsuktvf",
-        "xX",
+        "x",
         "cached deleted others modified stage unmerged killed ignored directory no-empty-directory "
         "exclude-standard error-unmatch full-name recurse-submodules deduplicate eol debug",
         "exclude with-tree abbrev format",
@@ -106,9 +118,8 @@ READING: dict[str, Form] = {
     "describe": form(
         "",
         "",
-        "all tags long always contains debug exact-match first-parent",
+        "all tags long always contains debug exact-match first-parent dirty broken",
         "match exclude abbrev candidates",
-        "dirty broken",
     ),
     "merge-base": form("a", "", "all octopus is-ancestor independent fork-point"),
     "name-rev": form("", "", "tags all name-only always", "refs"),
@@ -125,6 +136,10 @@ READING: dict[str, Form] = {
     "cherry": form("v"),
     "range-diff": _DIFF,
     "check-ignore": form("qvnz", "", "quiet verbose non-matching no-index"),
+    "check-ref-format": form("", "", "branch normalize allow-onelevel no-allow-onelevel refspec-pattern"),
+    "check-mailmap": form("", "", "stdin"),
+    "patch-id": form("", "", "stable unstable verbatim"),
+    "stripspace": form("sc", "", "strip-comments comment-lines"),
     "check-attr": form("az", "", "all cached"),
     "grep": form(
         "aiIwvhHEGFPnlLczopWrq",
@@ -167,13 +182,13 @@ _ACTS: dict[str, tuple[frozenset[str], int]] = {
         0,
     ),
     "remote": (frozenset(["-v", "--verbose"]), 0),
-    "worktree": (frozenset(), 0),
-    "stash": (frozenset(), 0),
 }
 
 
 def git_verdict(args: Sequence[str]) -> str:
     """The reason against a git command line (without `git`), or empty."""
+    if len(args) == 1 and args[0] in _TOLD:
+        return ""
     at = 0
     while at < len(args) and args[at].startswith("-"):
         if args[at] == "-C" and at + 1 < len(args):
@@ -200,6 +215,9 @@ def _verb_verdict(verb: str, rest: Sequence[str]) -> str:
         return READING[verb].verdict(rest)
     if verb == "config":
         return _config_verdict(rest)
+    if verb == "stash" and rest[:1] and rest[0] in ("list", "show"):
+        words = [word for word in rest[1:] if word not in ("-u", "--include-untracked", "--only-untracked")]
+        return (_LOG if rest[0] == "list" else _DIFF).verdict(words)
     if verb in ("stash", "worktree", "submodule", "reflog", "bisect", "notes", "sparse-checkout", "bundle"):
         return _second_verdict(verb, rest)
     if verb in _ACTS:
@@ -226,12 +244,11 @@ def _config_verdict(rest: Sequence[str]) -> str:
     return f"the option {bad[0]} is not listed as reading only" if bad else ""
 
 
-_SECOND = {
-    "stash": ("list",),
+_SECOND: dict[str, tuple[str, ...]] = {
     "worktree": ("list",),
     "submodule": ("status", "summary"),
     "reflog": ("show",),
-    "bisect": ("log", "view"),
+    "bisect": ("log",),
     "notes": ("list", "show"),
     "sparse-checkout": ("list",),
     "bundle": ("list-heads",),
@@ -239,11 +256,9 @@ _SECOND = {
 
 
 def _second_verdict(verb: str, rest: Sequence[str]) -> str:
-    if verb == "reflog" and not rest:
+    if verb in ("reflog", "submodule") and not rest:
         return ""
-    if verb == "bisect" and rest[:1] == ["view"]:
-        return "git bisect view opens a program"
-    if rest and rest[0] in _SECOND[verb]:
+    if rest and rest[0] in _SECOND.get(verb, ()):
         bad = [
             w
             for w in rest[1:]

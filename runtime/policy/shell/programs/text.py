@@ -49,6 +49,17 @@ def _awk(reading: Reading, args: Sequence[str]) -> str:
     return "" if script.plain else "the awk program may write files or run commands"
 
 
+def _diff(reading: Reading, args: Sequence[str]) -> str:
+    """Below a folder it compares what links lead to, which may lie anywhere."""
+    if reading.has("-r", "--recursive") and not reading.has("--no-dereference"):
+        return "it goes through links, which may lead out of the workspace"
+    return ""
+
+
+def _xml(reading: Reading, args: Sequence[str]) -> str:
+    return "it would fetch a document" if any("://" in args[i] for i in reading.operands) else ""
+
+
 def _date(reading: Reading, args: Sequence[str]) -> str:
     return "" if all(args[i].startswith("+") for i in reading.operands) else "a time is set"
 
@@ -134,10 +145,9 @@ TEXT: dict[str, Form] = {
     ),
     "hd": form("bcCdovx", "ens"),
     "xxd": form(
-        "abCdeEiupPv",
+        "abCdeEirupPv",
         "cglosnR",
-        "autoskip bits capitalize little-endian include plain postscript ps uppercase cols groupsize len offset seek",
-        bad="revert",
+        "autoskip bits capitalize little-endian include plain postscript ps revert uppercase cols groupsize len offset seek",
         most=1,
         single=True,
     ),
@@ -199,10 +209,11 @@ TEXT: dict[str, Form] = {
         "CMRSacejnrs",
         "",
         "compact-output null-input raw-input raw-output join-output ascii-output sort-keys slurp "
-        "color-output monochrome-output exit-status tab raw-output0 seq stream unbuffered",
+        "color-output monochrome-output exit-status arg argjson tab raw-output0 seq stream unbuffered",
         "indent",
-        "args arg argjson slurpfile rawfile jsonargs from-file run-tests library-path",
+        "args slurpfile rawfile jsonargs from-file run-tests library-path",
         reads="first",
+        pairs=("--arg", "--argjson"),
         check=_jq,
     ),
     "diff": form(
@@ -214,6 +225,7 @@ TEXT: dict[str, Form] = {
         "no-dereference unidirectional-new-file",
         "label width show-function-line exclude exclude-from starting-file ignore-matching-lines tabsize horizon-lines ifdef "
         "from-file to-file palette ignore-file-name-case",
+        check=_diff,
     ),
     "diff3": form("aAeEimTxX3", "L"),
     "sdiff": form("abBdEilstWZ", "IwW", bad="output"),
@@ -233,6 +245,28 @@ TEXT: dict[str, Form] = {
     "crc32": form(),
     "base64": form("di", "w", "decode ignore-garbage", "wrap", most=1),
     "base32": form("di", "w", "decode ignore-garbage", "wrap", most=1),
+    "basenc": form(
+        "di",
+        "w",
+        "decode ignore-garbage base64 base64url base32 base32hex base16 base2msbf base2lsbf z85",
+        "wrap",
+        most=1,
+    ),
+    "bc": form("lqsw", "", "mathlib quiet standard warn"),
+    "c++filt": form("_npit", "s", reads="none"),
+    "diffstat": form("bclmqrstvhk", "fnNpw"),
+    "dircolors": form("bcp", "", "sh bourne-shell csh c-shell print-database print-ls-colors"),
+    "hostid": form(reads="none", most=0),
+    "xmllint": form(
+        "",
+        "",
+        "noout format nonet recover huge html xmlout pretty quiet stream nowarning noblanks",
+        "xpath encode",
+        bad="output shell valid noent xinclude load-trace catalogs schema relaxng dtdvalid loaddtd path",
+        single=True,
+        check=_xml,
+    ),
+    "yes": form(reads="none"),
     "tsort": form(),
     "ptx": form("ACGr", "", most=1),
     "look": form("adf", "t", reads="first"),

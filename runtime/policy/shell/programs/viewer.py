@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from interlock.runtime.policy.shell.option import Reading, names
-from interlock.runtime.policy.shell.programs.form import Form, form
+from interlock.runtime.policy.shell.programs.form import Check, Form, form
 
 _IP_OBJECTS = names("a ad addr address l link r ro route n neigh neighbor neighbour ru rule maddr maddress mroute")
 _IP_VERBS = names("show list lst ls")
@@ -19,7 +19,8 @@ _IP_FLAGS = names(
 )
 _TAR_LETTERS = frozenset("tvzjJafp")
 _TAR_LONG = names(
-    "--list --verbose --gzip --bzip2 --xz --zstd --auto-compress --force-local --full-time --numeric-owner"
+    "--list --verbose --gzip --bzip2 --xz --zstd --auto-compress --force-local --full-time --numeric-owner --wildcards "
+    "--no-wildcards --ignore-case --anchored --no-anchored"
 )
 
 
@@ -46,7 +47,7 @@ def tar_verdict(args: Sequence[str]) -> str:
             name, equals, value = word.partition("=")
             if name == "--file" and equals:
                 archive = value
-            elif word not in _TAR_LONG:
+            elif word not in _TAR_LONG and not (name == "--exclude" and equals):
                 return f"the option {name} is not listed as reading only"
             listing = listing or word == "--list"
         elif (word.startswith("-") and len(word) > 1) or at == 0:
@@ -73,15 +74,37 @@ def tar_paths(args: Sequence[str]) -> list[str]:
     return []
 
 
-def _shows(letters: str, more: str = "") -> Form:
+_SHOWN = ("--stdout", "--to-stdout")
+_PACKER = (" decompress uncompress stdout to-stdout keep", "dkn123456789")
+
+
+def _shows(letters: str, more: str = "", long: str = "") -> Form:
     def check(reading: Reading, args: Sequence[str]) -> str:
-        wanted = {f"-{letter}" for letter in letters} | {"--list", "--test"}
+        wanted = {f"-{letter}" for letter in letters} | {"--list", "--test", *_SHOWN}
         return "" if any(o.name in wanted for o in reading.options) else "without an option that lists it would unpack"
 
-    return form(letters + "vq" + more, "", "list test verbose quiet", check=check)
+    return form(letters + "vq" + more, "", "list test verbose quiet" + long, check=check)
+
+
+def _listed_by(verbs: str, letters: str) -> Check:
+    """A first word that only lists, or letters that do, and then names of files."""
+
+    def check(reading: Reading, args: Sequence[str]) -> str:
+        first = args[reading.operands[0]] if reading.operands else ""
+        listing = first in verbs.split() or (bool(first) and set(first) <= set(letters) and "t" in first + "p")
+        plain = listing and len(reading.operands) > 1 and not any(args[i].startswith("@") for i in reading.operands)
+        return "" if plain else "it does more than list"
+
+    return check
+
+
+def _cpio(reading: Reading, args: Sequence[str]) -> str:
+    return "" if reading.has("-t") else "it does more than list"
 
 
 def _no_cache(reading: Reading, args: Sequence[str]) -> str:
+    if any(o.name == "--paging" and o.value != "never" for o in reading.options):
+        return "it opens a viewer"
     return "bat cache writes" if reading.operands and args[reading.operands[0]] == "cache" else ""
 
 
@@ -122,8 +145,8 @@ _BAT = form(
     "rlHm",
     "plain show-all number diff force-colorization no-paging unbuffered chop-long-lines list-languages list-themes",
     "line-range language highlight-line style color theme wrap tabs terminal-width decorations italic-text map-syntax "
-    "file-name nonprintable-notation diff-context squeeze-limit strip-ansi",
-    bad="pager paging lessopen no-lessopen config-file generate-config-file diagnostic acknowledgements completion",
+    "file-name nonprintable-notation diff-context squeeze-limit strip-ansi paging",
+    bad="pager lessopen no-lessopen config-file generate-config-file diagnostic acknowledgements completion",
     globs=False,
     check=_no_cache,
 )
@@ -163,10 +186,12 @@ VIEWERS: dict[str, Form] = {
     "bsdtar": form(),
     "unzip": _shows("lvtpZ", "z1C"),
     "zipinfo": form("12smlvhMtTzC"),
-    "gzip": _shows("lt"),
-    "xz": _shows("lt"),
-    "zstd": _shows("lt"),
-    "bzip2": _shows("t"),
+    **{name: _shows("ltc", _PACKER[1], _PACKER[0]) for name in ("gzip", "gunzip", "xz", "unxz", "zstd", "unzstd")},
+    **{name: _shows("tc", _PACKER[1], _PACKER[0]) for name in ("bzip2", "bunzip2")},
+    "7z": form(reads="none", check=_listed_by("l t", "")),
+    "unrar": form(reads="none", check=_listed_by("l lb lt v vb t", "")),
+    "ar": form("", check=_listed_by("", "tpvO")),
+    "cpio": form("tvqn0", reads="none", check=_cpio),
     "zcat": form("fvq"),
     "gzcat": form("fvq"),
     "yq": form("rPCMjeNc", "pI", "prettyPrint colors no-colors no-doc raw-output unwrapScalar exit-status compact-output",
