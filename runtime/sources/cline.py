@@ -104,7 +104,8 @@ class ClineAdapter(RecordAdapter):
         elif kind in ("api_req_started", "deleted_api_reqs"):
             yield from self._requested(known, kind, mapping(parsed(said)))
         else:
-            yield from self._spoken(known, kind, said)
+            # the first message is the task, and was no `task` in every version
+            yield from self._spoken(known, "task" if n == 0 and kind == "text" else kind, said)
 
     def _spoken(self, known: str, kind: str, said: str) -> Iterator[AnyEvent]:
         request = self._request or known

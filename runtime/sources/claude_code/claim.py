@@ -54,6 +54,8 @@ def _claim(record: dict[str, Any]) -> int:
     if not kind and marks and shape.at(record, "message", "role") in _SPEAKERS:
         # written by others for tests, without a type
         return 60 if isinstance(shape.at(record, "message", "usage"), dict) else 40
+    if not kind and "timestamp" in record and shape.at(record, "message", "role") in _SPEAKERS and len(record) == 2:
+        return 30
     if kind in _OWN and _OWN[kind] in record:
         return 80
     if kind == "system" and marks >= 3 and "subtype" in record:

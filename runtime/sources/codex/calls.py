@@ -78,7 +78,7 @@ class Calls:
         result = Result(outcome, found.text, code=code, truncated=found.truncated)
         inner = found.inner[0] if len(found.inner) == 1 and found.script else None
         result.exit_code = next((c for c in (found.exit_code, details.get("exit_code"), inner) if c is not None), None)
-        if outcome == "ok" and result.exit_code and not found.script:
+        if result.exit_code and not found.script and (outcome, code) in (("ok", None), ("failed", None)):
             result.outcome, result.code = "failed", "exit_nonzero"
         took = details.get("duration_ms")
         result.duration_ms = took if took is not None else found.duration_ms

@@ -69,7 +69,9 @@ def streamed(voice: Voice, value: dict[str, Any]) -> Iterator[AnyEvent]:
     elif kind == "turn.completed":
         yield from voice.usage(voice.ledger.counted({"total_token_usage": value.get("usage")}))
     elif kind in ("turn.failed", "error"):
-        yield voice.say.boundary("error", text(mapping(value.get("error")).get("message")) or text(value.get("message")))
+        yield voice.say.boundary(
+            "error", text(mapping(value.get("error")).get("message")) or text(value.get("message"))
+        )
     elif isinstance(value.get("prompt"), str):
         yield voice.say.user(value["prompt"])
     elif "workdir" in value:
@@ -94,7 +96,9 @@ def _older(voice: Voice, told: dict[str, Any]) -> Iterator[AnyEvent]:
     if kind in ("exec_command_begin", "patch_apply_begin"):
         raw = {name: told[name] for name in ("command", "cwd") if name in told}
         raw |= {"files": list(told["changes"])} if mapping(told.get("changes")) else {}
-        yield from voice.calls.asked(call_id, "exec_command" if kind == "exec_command_begin" else "apply_patch", "", raw)
+        yield from voice.calls.asked(
+            call_id, "exec_command" if kind == "exec_command_begin" else "apply_patch", "", raw
+        )
     elif kind == "mcp_tool_call_begin":
         invocation = mapping(told.get("invocation"))
         tool = f"mcp__{text(invocation.get('server'))}__{text(invocation.get('tool'))}"
@@ -172,7 +176,9 @@ def _search(voice: Voice, item: dict[str, Any], over: bool) -> Iterator[AnyEvent
     if over:
         action = mapping(item.get("action")) or {"type": "search", "query": item.get("query")}
         call_id = name_of(item.get("id"))
-        yield from voice.calls.single("item", "web_search", call_id, f"{call_id} {search_key(action)}", action, "completed")
+        yield from voice.calls.single(
+            "item", "web_search", call_id, f"{call_id} {search_key(action)}", action, "completed"
+        )
 
 
 def _fault(voice: Voice, item: dict[str, Any], over: bool) -> Iterator[AnyEvent]:

@@ -282,8 +282,9 @@ def _claims(sample: Sample) -> int:
             best = max(best, 60)
         if value.get("type") == "gemini" and stamp(value.get("timestamp")):
             best = max(best, 70)
-        if "sessionId" in value and isinstance(value.get("messages"), list) and "startTime" in value:
-            best = max(best, 60)
+        if "sessionId" in value and isinstance(value.get("messages"), list):
+            kinds = {at(row, "type") for row in value["messages"][:20]}
+            best = max(best, 60 if "startTime" in value else 50 if "gemini" in kinds else 0)
     return best
 
 

@@ -263,6 +263,14 @@ def test_cline_s_screen_is_read_with_turns_calls_outputs_and_tokens(tmp_path: Pa
     assert (found.facts.cost_usd, [e.content for e in found.of("tool.observation")]) == (0.2, [None, "x\ny"])
 
 
+def test_cline_s_first_message_is_the_task_whatever_it_is_called(tmp_path: Path, read_path) -> None:
+    """Recorded sessions of older versions begin with `text`."""
+    path = tmp_path / "ui_messages.json"
+    path.write_text(json.dumps(cline(("say", "text", "do it"), ("say", "text", "I will"))))
+    facts = read_path(path).facts
+    assert (facts.user_turns, facts.assistant_messages) == (1, 1)
+
+
 def test_cline_s_file_that_is_rewritten_tells_what_is_whole_and_new_and_what_was_taken_back(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_text(json.dumps(cline(*CLINE[:3], partial=True)))
