@@ -7,7 +7,6 @@ any of its parts; what is not understood asks; a fault inside asks; nothing is r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -45,7 +44,7 @@ def decide(
 
 
 def _decide(call: Call, policy: Policy, world: World, grants: Sequence[Grant], now: datetime | None) -> Decision:
-    world = Glance(world)
+    world = Glance(world, call.workspace)
     reading = read_call(call, world)
     granted = grant_layer(grants, now) if now is not None else None
     indexes = (policy.index, RuleIndex((granted, rule) for rule in granted.rules)) if granted else (policy.index,)
@@ -68,7 +67,7 @@ def _worst(reading: Reading, verdicts: Sequence[Verdict]) -> Verdict:
         return worst
     if worst is not None and worst.effect == "deny":
         at = verdicts.index(worst)
-        return replace(worst, reason=f"{_name(reading.subjects[at])}: {worst.reason}")
+        return _because(worst, f"{_name(reading.subjects[at])}: {worst.reason}")
     if not reading.shell.understood or reading.over:
         notes = reading.shell.notes or tuple(n for c in reading.shell.commands for n in c.notes)
         why = notes[0] if notes else "a part of it is known only at run time"
@@ -83,20 +82,26 @@ def _worst(reading: Reading, verdicts: Sequence[Verdict]) -> Verdict:
     if worst.effect == "allow":
         return _all_allowed(verdicts)
     at = verdicts.index(worst)
-    return replace(worst, reason=_asking(reading, verdicts, at))
+    return _because(worst, _asking(reading, verdicts, at))
+
+
+def _because(verdict: Verdict, reason: str) -> Verdict:
+    return Verdict(verdict.effect, reason, verdict.source, verdict.rule, verdict.wait_seconds)
 
 
 _FILES = ("managed", "user", "project")
 
 
 def _all_allowed(verdicts: Sequence[Verdict]) -> Verdict:
+    if len(verdicts) == 1:
+        return verdicts[0]
     named = next((v for v in verdicts if v.rule != "wrapper"), verdicts[0])
-    return named if len(verdicts) == 1 else replace(named, reason="every part of it is allowed")
+    return _because(named, "every part of it is allowed")
 
 
 def _asking(reading: Reading, verdicts: Sequence[Verdict], at: int) -> str:
     name = _name(reading.subjects[at])
-    more = sum(1 for verdict in verdicts if verdict.effect == "ask") - 1
+    more = sum([verdict.effect == "ask" for verdict in verdicts]) - 1
     return f"{name}: {verdicts[at].reason}" + (f" (and {more} more parts ask)" if more else "")
 
 

@@ -6,6 +6,8 @@ than the rest; over a cap the answer is "cannot be told", which asks. Pure but f
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from interlock.runtime.policy.call import GitPlace, Resolved, World
 
 _MOST_PATHS = 2_000
@@ -17,12 +19,15 @@ _MOST_GIT = 50
 class Glance:
     """A World that remembers."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, places: Iterable[str] = ()) -> None:
+        """`places` are looked at first: what lies right in one of them is then one step away."""
         self._world = world
         self.case_insensitive = world.case_insensitive
         self._paths: dict[str, Resolved] = {}
         self._patterns: dict[str, tuple[str, ...] | None] = {}
         self._git: dict[str, GitPlace | None] = {}
+        for place in places:
+            self.resolve(place)
 
     def resolve(self, path: str) -> Resolved:
         """Where an absolute path leads."""

@@ -43,8 +43,9 @@ def hosts_of(simple: SimpleCommand) -> tuple[str, ...]:
     found: list[str] = []
     operands = _operands(simple.argv[1:])
     for word, known in zip(simple.argv[1:], simple.known[1:], strict=True):
-        found += [_plain(host) for host in _URL.findall(word)]
-        if at := _SCP.match(word):
+        if "://" in word:
+            found += [_plain(host) for host in _URL.findall(word)]
+        if "@" in word and (at := _SCP.match(word)):
             found.append(_plain(at[1]))
         if not known and (name in _FIRST_OPERAND or name in _BARE_URL):
             found.append(UNKNOWN)

@@ -25,12 +25,12 @@ def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime |
     standing = [index.about(subject) for index in indexes]
     asks = _each(standing, "asks")
     if len(asks) > 1:
-        asks.sort(key=_not_managed)
+        asks = sorted(asks, key=_not_managed)
     for layer, rule in (*_each(standing, "denies"), *asks):
         if not rule.is_over(now) and rule.matches(subject):
             return _of_rule(layer, rule, rule.reason or f"{rule.effect} by rule {rule.id}")
-    guards = _each(standing, "guards")
-    for layer, rule in sorted(guards, key=_not_managed) if guards and subject.wide_paths else ():
+    guards = _each(standing, "guards") if subject.wide_paths else ()
+    for layer, rule in sorted(guards, key=_not_managed) if guards else ():
         if not rule.is_over(now) and rule.may_catch_below(subject):
             why = f"it takes a whole folder, and rule {rule.id} speaks of files that may be in it"
             return Verdict("ask", why, layer.name, rule.id)
@@ -44,7 +44,9 @@ def _not_managed(pair: tuple[Layer, Rule]) -> bool:
 _Kind = Literal["denies", "asks", "allows", "guards"]
 
 
-def _each(standing: Sequence[Standing[Layer]], kind: _Kind) -> list[tuple[Layer, Rule]]:
+def _each(standing: Sequence[Standing[Layer]], kind: _Kind) -> Sequence[tuple[Layer, Rule]]:
+    if len(standing) == 1:
+        return getattr(standing[0], kind)
     return [pair for one in standing for pair in getattr(one, kind)]
 
 
@@ -69,7 +71,7 @@ def _permitted(subject: Subject, standing: Sequence[tuple[Layer, Rule]]) -> Verd
 def _default(subject: Subject, stopped: Rule | None) -> Verdict:
     if subject.objections:
         return Verdict("ask", subject.objections[0], "path boundary", "objection")
-    facts = subject.boundary if stopped else tuple(f for f in subject.paths if not f.inside or f.guard)
+    facts = subject.boundary if stopped else [f for f in subject.paths if not f.inside or f.guard]
     for fact in facts:
         if fact.kind != "unknown" and (told := boundary_reason(fact)):
             return Verdict("ask", *told)

@@ -64,21 +64,28 @@ def path_fact(
     whole = text if text.startswith("/") else f"{call.cwd}/{cwd}/{text}" if cwd else f"{call.cwd}/{text}"
     if cwd and cwd.startswith("/") and not text.startswith("/"):
         whole = f"{cwd}/{text}"
-    fold = str.lower if world.case_insensitive else str
-    roots = [fold(world.resolve(root).path) for root in call.workspace]
     seen = world.resolve(whole)
-    real = fold(seen.path)
-    root = next((root for root in roots if is_below(real, root)), None)
+    root = _place_above(seen.path, call.workspace, world)
     inside = root is not None and seen.error is None
-    own = bool(call.protected) and any(is_below(real, fold(world.resolve(place).path)) for place in call.protected)
-    # the name as written counts too: what is a link today may be a file tomorrow
-    plain = posixpath.normpath(whole)
+    own = _place_above(seen.path, call.protected, world) is not None
     guard = guard_of(_from_root(seen.path, root), use)
-    if not guard and plain != seen.path:
+    if not guard and whole != seen.path and (plain := posixpath.normpath(whole)) != seen.path:
+        # the name as written counts too: what is a link today may be a file tomorrow
         guard = guard_of(_from_root(plain, root), use)
     if not guard and seen.kind == "file" and seen.links > 1 and use == "write":
         guard = f"the file has {seen.links} names; another may lie outside"
     return PathFact(written, seen.path, inside, use, seen.kind, guard, own, seen.error)
+
+
+def _place_above(path: str, places: tuple[str, ...], world: World) -> str | None:
+    """The real path of the first of `places` that holds `path`, as the file system compares names."""
+    for place in places:
+        real = world.resolve(place).path
+        if world.case_insensitive:
+            path, real = path.lower(), real.lower()
+        if is_below(path, real):
+            return real
+    return None
 
 
 def _from_root(path: str, root: str | None) -> str:
@@ -93,6 +100,8 @@ def _is_lost(text: str, cwd: str | None) -> bool:
 
 
 def _expanded(text: str, call: Call) -> str:
+    if text[:1] not in ("~", "$"):
+        return text
     for name in ("~", "$HOME", "${HOME}"):
         if text == name or text.startswith(name + "/"):
             return call.home + text[len(name) :]

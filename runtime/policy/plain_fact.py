@@ -15,6 +15,7 @@ from interlock.runtime.policy.record import record
 from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import Effects, SimpleCommand
+from interlock.runtime.policy.shell.programs.form import forget_readings
 
 _MOST_KEPT = 1_000
 _KEPT_WORDS = 50
@@ -51,6 +52,7 @@ def plain_fact(simple: SimpleCommand) -> PlainFact:
 def forget_plain_facts() -> None:
     """Keep nothing of what was found; for measuring."""
     _kept.cache_clear()
+    forget_readings()
 
 
 @lru_cache(maxsize=_MOST_KEPT)
@@ -59,8 +61,8 @@ def _kept(simple: SimpleCommand) -> PlainFact:
 
 
 def _found(simple: SimpleCommand) -> PlainFact:
-    touched = effects(simple)
     gate = is_read_only(simple)
+    touched = effects(simple, gate.ok)
     reads = tuple(dict.fromkeys((*touched.reads, *option_paths(simple))))
     wraps = gate.ok and is_wrapper(simple)
     program = program_name(simple.program)

@@ -63,19 +63,10 @@ class PartLike(Protocol):
 
 def risks_of(call: Call, parts: Sequence[PartLike], paths: Sequence[PathFact]) -> tuple[str, ...]:
     """One short sentence a risk, the gravest first."""
-    found: list[str] = []
-    for fact in paths:
-        if fact.guard:
-            found.append(f"{fact.use}s {fact.written}: {fact.guard}")
-        elif not fact.inside:
-            found.append(
-                f"{fact.use}s outside the workspace: {fact.resolved}"
-                if fact.resolved
-                else f"may {fact.use} anywhere: the command does not say where"
-            )
+    found = [_of_path(fact) for fact in paths if fact.guard or not fact.inside]
     if any(not part.understood for part in parts):
         found.append("a part of it is known only when it runs")
-    names = list(dict.fromkeys(part.program.rpartition("/")[2] for part in parts if part.program))
+    names = list(dict.fromkeys([part.program.rpartition("/")[2] for part in parts if part.program]))
     if names:
         found.append(f"runs {', '.join(names)}")
     code = [name for name in names if name in RUNS_PROJECT_CODE]
@@ -88,3 +79,11 @@ def risks_of(call: Call, parts: Sequence[PartLike], paths: Sequence[PathFact]) -
         names_written = ", ".join(fact.written for fact in writes[:5])
         found.append(f"writes {names_written}{' and more' if len(writes) > 5 else ''}")
     return tuple(dict.fromkeys(found))
+
+
+def _of_path(fact: PathFact) -> str:
+    if fact.guard:
+        return f"{fact.use}s {fact.written}: {fact.guard}"
+    if fact.resolved:
+        return f"{fact.use}s outside the workspace: {fact.resolved}"
+    return f"may {fact.use} anywhere: the command does not say where"

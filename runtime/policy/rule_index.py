@@ -41,16 +41,22 @@ class _Places:
         """Folder in front of a glob's first pattern -> rules."""
         self.above: dict[str, list[int]] = {}
         """Every folder above one of those, and itself -> rules."""
+        self._known: dict[str, frozenset[int]] = {}
 
     def add(self, number: int, place: str) -> None:
         self.at.setdefault(place, []).append(number)
         for folder in _ancestors(place):
             self.above.setdefault(folder, []).append(number)
 
-    def matching(self, path: str) -> Iterator[int]:
+    def matching(self, path: str) -> frozenset[int]:
         """The rules that may match the path itself."""
-        for folder in _ancestors(path):
-            yield from self.at.get(folder, ())
+        found = self._known.get(path)
+        if found is None:
+            if len(self._known) >= _MOST_KEPT:
+                self._known.clear()
+            found = frozenset([at for folder in _ancestors(path) for at in self.at.get(folder, ())])
+            self._known[path] = found
+        return found
 
     def inside(self, path: str) -> Sequence[int]:
         """Further rules, which can only match something below the path."""
@@ -88,8 +94,9 @@ class RuleIndex(Generic[L]):
         """The program, and for one that nobody knows also what it may run: the names of programs among its words."""
         if subject.simple is None:
             return _NO_NAMES
-        words = (subject.simple.program, *(subject.args if subject.may_wrap else ()))
-        return frozenset([key for word in words if (key := program_key(word)) in self._by_key])
+        words = subject.simple.argv if subject.may_wrap else (subject.simple.program,)
+        keys = [key for word in words if (key := word.rpartition("/")[2].lower()) in self._by_key]
+        return frozenset(keys) if keys else _NO_NAMES
 
     def _hits(self, subject: Subject) -> tuple[frozenset[int], frozenset[int]]:
         """The path rules that may match a path of the subject, and those that may match something below one."""
@@ -100,10 +107,13 @@ class RuleIndex(Generic[L]):
             return every, every
         places = self._places_for(subject.roots, subject.call.home)
         paths = [fact.resolved for fact in subject.paths if fact.resolved]
-        matching = frozenset([at for path in paths for at in places.matching(path)])
+        matching = _NONE
+        for path in paths:
+            if found := places.matching(path):
+                matching = matching | found
         if not subject.wide_paths:
             return matching, matching
-        return matching, matching.union(*(places.inside(path) for path in paths))
+        return matching, matching.union(*[places.inside(path) for path in paths])
 
     def _places_for(self, roots: tuple[str, ...], home: str) -> _Places:
         found = self._places.get((roots, home))

@@ -159,7 +159,7 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     if len(paths) > _MOST_WORDS or (len(simple.argv) > _MOST_WORDS and not plain.reads_only):
         objections = (*objections, f"it has more than {_MOST_WORDS} words or paths")
     facts = tuple(dict.fromkeys((*paths, *git))) if git or len(paths) > 1 else paths
-    risks = frozenset(_risk_words(found, facts, plain.reads_only, simple.understood).union(found.flags))
+    risks = frozenset((*_risk_words(found, facts, plain.reads_only, simple.understood), *found.flags))
     return Subject(
         call,
         world,
@@ -179,7 +179,7 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
 
 
 def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: World) -> Iterator[PathFact]:
-    patterns = {simple.argv[i] for i in simple.globs}
+    patterns = {simple.argv[i] for i in simple.globs} if simple.globs else ()
     uses: tuple[tuple[tuple[str, ...], Use], ...] = ((plain.read_paths, "read"), (plain.effects.writes, "write"))
     for texts, use in uses:
         for text in texts:

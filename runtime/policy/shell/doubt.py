@@ -13,18 +13,25 @@ def is_plain(node: Simple, fields: list[Field]) -> bool:
 
 
 def why_not(node: Simple, fields: list[Field], state: State, *, unknown: bool) -> list[str]:
-    """Why a command is not fully understood by its own words; `unknown`: no bound holds for those that are not plain."""
+    """Why a command is not fully understood by its own words; `unknown`: some are not plain, and no bound holds."""
     notes: list[str] = []
     if node.words and not all(map(is_literal, node.words[0].parts)):
         notes.append("the program is known only at run time")
-    if unknown and not is_plain(node, fields):
+    if unknown:
         notes.append("an argument is known only at run time")
+    if node.redirs:
+        notes += _redirected(node)
+    if fields and fields[0].glob:
+        notes.append("the program is a pattern")
+    if fields and ((name := fields[0].value) in state.functions or name in state.rebound or name in state.aliases):
+        notes.append(f"{name} was given another meaning before")
+    return notes
+
+
+def _redirected(node: Simple) -> list[str]:
+    notes: list[str] = []
     if any(isinstance(p, Arith) and not p.plain for r in node.redirs for p in r.word.parts):
         notes.append("arithmetic on variables can run code")
     if any(r.operator in ("<<", "<<<") and shows_variable(r.word) for r in node.redirs):
         notes.append("a here-document shows a value known only at run time")
-    if fields and fields[0].glob:
-        notes.append("the program is a pattern")
-    if fields and any(fields[0].value in names for names in (state.functions, state.rebound, state.aliases)):
-        notes.append(f"{fields[0].value} was given another meaning before")
     return notes

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from interlock.runtime.policy.record import record
+
 
 def names(text: str) -> frozenset[str]:
     """The words of `text`; tables are written as text, because a list of 80 names hides its shape."""
@@ -31,7 +33,7 @@ class Spec:
     """Options end at the first operand (wrappers, POSIX programs)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Option:
     """One option, long names completed."""
 
@@ -44,7 +46,7 @@ class Option:
     """The word its value is in (the same word when attached)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reading:
     """Options and operands of a command line."""
 
