@@ -189,7 +189,7 @@ def _taken_apart(value: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
         return kind, payload
     if payload is None and kind in ITEMS:
         return "response_item", value
-    if not kind and "id" in value and "timestamp" in value:
+    if (not kind and "id" in value and "timestamp" in value) or (kind == "session_meta" and "id" in value):
         return "session_meta", value
     if "record_type" in value:
         return "world_state", value

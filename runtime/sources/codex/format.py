@@ -20,6 +20,8 @@ def _claims(sample: Sample) -> int:
         return 92 if sample.framing == "lines" else 85
     if records and isinstance(records[0].get("session"), dict) and isinstance(records[0].get("items"), list):
         return 75 if sample.framing == "document" else 0
+    if records and records[0].get("type") == "session_meta" and "id" in records[0]:
+        return 60
     if records and _is_bare_head(records[0]) and all(_is_bare(record) for record in records[1:20]):
         return 70 if len(records) > 1 else 30
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from interlock.runtime.events.union import AnyEvent, DamagedLine, UnknownEvent
 from interlock.runtime.journal.codec import decode_line
 from interlock.runtime.journal.envelope import brief
 from interlock.runtime.journal.tail import TailReader, read_line_at
+from interlock.runtime.sources.foreign.compressed import is_compressed, unpacked
 from interlock.runtime.sources.foreign.copies import Copies
 from interlock.runtime.sources.foreign.facts import SessionFacts
-from interlock.runtime.sources.foreign.registry import detect
+from interlock.runtime.sources.foreign.registry import UnknownFormat, detect
 from interlock.runtime.sources.foreign.translation import Translation
 
 _ADDED = (
@@ -30,8 +32,14 @@ _ADDED = (
 
 def open_log(path: Path, *, session: str = "", part: str | None = None) -> Translation:
     """The translation of a log whose format is found from its content. Raises UnknownFormat, OSError."""
-    log_format, framing = detect(path)
-    return Translation(path, log_format, framing, session=session or f"{log_format.kind}:{path.stem}", part=part)
+    with ExitStack() as beside:
+        plain = beside.enter_context(unpacked(path)) if is_compressed(path) else path
+        try:
+            log_format, framing = detect(plain)
+        except UnknownFormat as error:
+            raise UnknownFormat(str(error).replace(str(plain), str(path))) from None
+        name = session or f"{log_format.kind}:{path.stem.removesuffix('.jsonl')}"
+        return Translation(plain, log_format, framing, session=name, part=part, beside=beside.pop_all())
 
 
 def all_events(translation: Translation) -> Iterator[AnyEvent]:

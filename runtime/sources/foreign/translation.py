@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,8 +59,10 @@ class Translation:
         session: str,
         part: str | None = None,
         prices: Prices | None = None,
+        beside: ExitStack | None = None,
     ) -> None:
-        """`part`: the session of a database that holds several. `prices`: for costs that the log does not tell."""
+        """`part`: the session of a database that holds several. `prices`: for costs that the log does not tell.
+        `beside`: what the log stands on, to be left when it is closed."""
         self.path = path
         self.format = log_format
         self.framing = framing
@@ -82,6 +85,7 @@ class Translation:
         """Behind the last whole line."""
         self._seen: tuple[int, int, int] | None = None
         self._generation = 0
+        self._beside = beside
 
     def read(self, limit_bytes: int = 4 * 1024 * 1024) -> list[bytes]:
         """The lines of what has come since the last read. Raises OSError when the log is there and cannot be read."""
@@ -112,6 +116,8 @@ class Translation:
             self._reader.close()
         if self._rows is not None:
             self._rows.close()
+        if self._beside is not None:
+            self._beside.close()
 
     def _framed(self, limit_bytes: int) -> Iterable[Framed]:
         if self._reader is not None:

@@ -42,7 +42,7 @@ def test_a_command_that_was_begun_is_one_call_with_its_exit_code(read) -> None:
     (intent,) = found.of("tool.intent")
     assert (intent.tool, intent.raw_input) == ("exec_command", {"command": "pytest -q"})
     assert (found.outcome.code, found.outcome.content) == ("exit_nonzero", "..F\n")
-    assert found.of("invocation.completed")[0].exit_code == 1
+    assert found.of("tool.invocation.completed")[0].exit_code == 1
 
 
 def test_a_command_that_only_ended_and_one_that_was_declined_are_calls_too(read) -> None:
