@@ -6,12 +6,13 @@ written, so that nothing is taken for harmless by silence.
 
 from __future__ import annotations
 
+from interlock.runtime.policy.shell.awk import read_awk
 from interlock.runtime.policy.shell.classify import FORMS, is_read_only, is_version, is_wrapper, program_name
 from interlock.runtime.policy.shell.model import DYNAMIC, Effects, SimpleCommand
 from interlock.runtime.policy.shell.option import Reading, Spec, names, read_options
 from interlock.runtime.policy.shell.programs.system import find_paths, find_references
 from interlock.runtime.policy.shell.programs.viewer import tar_paths, tar_verdict
-from interlock.runtime.policy.shell.script import read_awk, read_sed
+from interlock.runtime.policy.shell.script import read_sed
 
 NETWORK = names(
     "curl wget ssh scp sftp rsync nc ncat netcat telnet ftp tftp lftp ping ping6 traceroute dig nslookup "
@@ -72,7 +73,8 @@ def _files_alone(reads: list[str], command: SimpleCommand) -> list[str]:
         return [file for file in reads if file != "/dev/null"]
     known = {word for word, is_known in zip(command.argv, command.known, strict=True) if is_known}
     pipes = {word for word in command.argv if word.startswith("<(") and word not in known}
-    patterns = [command.argv[i] for i in command.globs if command.argv[i] not in reads and command.argv[i][:1] != "-"]
+    listed = set(reads)
+    patterns = [word for word in (command.argv[i] for i in command.globs) if word not in listed and word[:1] != "-"]
     return [file for file in (*reads, *patterns) if file not in pipes and file != "/dev/null"]
 
 
@@ -146,7 +148,8 @@ def _git(args: list[str], reads_only: bool) -> tuple[list[str], list[str]]:
     words = [a for a in args if not a.startswith("-")]
     verb = words[0] if words else ""
     if verb == "config":
-        return [], [".git/config"]
+        asks = bool({"--list", "-l", "--get", "--get-all", "--get-regexp", "list", "get"} & set(args))
+        return ([".git/config"], []) if asks else ([], [".git/config"])
     whole = (
         "reset",
         "checkout",
