@@ -107,6 +107,8 @@ def copied_from(record: dict[str, Any]) -> str:
 
     Some versions name it (`forkedFrom`); 2.1.332 leaves the session that asked for a response (`requestSessionId`).
     """
+    if "forkedFrom" not in record and "requestSessionId" not in record:
+        return ""
     forked = shape.text(shape.at(record, "forkedFrom", "sessionId"))
     asked = shape.text(record.get("requestSessionId"))
     return forked or (asked if asked != record.get("sessionId") else "")

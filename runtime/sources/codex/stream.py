@@ -37,7 +37,9 @@ _EFFECTS = {"add": "file.created", "delete": "file.deleted"}
 
 def is_streamed(value: dict[str, Any]) -> bool:
     """Whether this is a line of such a stream, in either form."""
-    if text(value.get("type")) in STREAMED and "payload" not in value:
+    if "payload" in value:
+        return False
+    if text(value.get("type")) in STREAMED:
         return True
     return _message_of(value) is not None or set(value) == {"prompt"} or {"model", "workdir"} <= value.keys()
 
