@@ -32,6 +32,13 @@ _BESIDE = re.compile(
     re.DOTALL,
 )
 """What the client puts before a person's words in the same text."""
+_COMMAND = re.compile(
+    r"\s*<command-message>[^<]{0,400}</command-message>\s*<command-name>(/[^<]{1,400})</command-name>"
+    r"(?:\s*<command-args>(.*)</command-args>)?\s*$",
+    re.DOTALL,
+)
+"""A command that a person typed and that is a prompt for the model. The client's own (`/clear`, `/model`) have the name
+first, and skills that the model calls have no slash before it: sessions of 1.0.108 to 2.1.181."""
 _DEEPEST = 8
 
 
@@ -68,13 +75,19 @@ def is_injected(record: dict[str, Any], *, side: bool) -> bool:
 
 
 def spoken(content: Any) -> Iterator[str]:
-    """The texts of a message, one a block that is no result; a picture is `[image]`."""
+    """The texts of a message, one a block that is no result; a picture is `[image]`, a command as it was typed."""
     for block in content if isinstance(content, list) else [content]:
         if isinstance(block, dict) and block.get("type") in ("tool_result", "tool_use"):
             continue
         words = flat(block)
         if words:
-            yield words
+            yield typed(words) or words
+
+
+def typed(words: str) -> str:
+    """The command as a person typed it, where this text is what the client makes of one; else empty."""
+    found = _COMMAND.match(words) if words.lstrip()[:17] == "<command-message>" else None
+    return f"{found[1].strip()} {(found[2] or '').strip()}".rstrip() if found else ""
 
 
 def flat(value: Any, depth: int = 0) -> str:

@@ -55,6 +55,9 @@ def is_person(record: dict) -> bool:
     if origin not in (None, "human") or (record.get("isSidechain") and origin != "human"):
         return False
     said = [b for b in blocks(record) if b.get("type") in ("text", "image")]
+    # a command that is a prompt has its message before its name
+    if any(b.get("text", "").startswith("<command-message>") and "<command-name>/" in b["text"] for b in said):
+        return True
     return any(not b.get("text", "").lstrip().startswith(NOT_A_PERSON) for b in said)
 
 

@@ -113,6 +113,34 @@ def test_what_a_person_wrote_is_one_turn(record: dict[str, Any]) -> None:
     assert facts(record).user_turns == 1
 
 
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        ("<command-message>gsd:debug</command-message>\n<command-name>/gsd:debug</command-name>", "/gsd:debug"),
+        (
+            "<command-message>init is analyzing your codebase…</command-message>\n<command-name>/init</command-name>\n"
+            "<command-args>the tests\nand more</command-args>",
+            "/init the tests\nand more",
+        ),
+    ],
+)
+def test_a_command_that_is_a_prompt_is_what_the_person_typed(record: str, text: str) -> None:
+    (said,) = [e for e in told(user(record)) if e.type == "message.user"]
+    assert (said.text, said.injected) == (text, None)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "<command-name>/clear</command-name>\n            <command-message>clear</command-message>",
+        "<command-message>pdf</command-message>\n<command-name>pdf</command-name>\n<skill-format>true</skill-format>",
+        "<command-message>review</command-message> is how it begins",
+    ],
+)
+def test_a_command_of_the_client_s_and_a_skill_of_the_model_s_are_no_turns(record: str) -> None:
+    assert facts(user(record)).user_turns == 0
+
+
 def test_a_message_that_was_queued_and_given_between_two_calls_is_the_persons() -> None:
     attached = {
         **COMMON,
