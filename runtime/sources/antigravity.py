@@ -116,4 +116,6 @@ def _claims(sample: Sample) -> int:
     return best
 
 
-FORMAT = Format(kind="antigravity", agent="Antigravity", framing=("lines",), claims=_claims, adapter=AntigravityAdapter)
+FORMAT = Format(
+    kind="antigravity", agent="Antigravity", framing=("lines", "document"), claims=_claims, adapter=AntigravityAdapter
+)

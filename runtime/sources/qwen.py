@@ -235,4 +235,4 @@ def places(home: Path | None = None) -> tuple[tuple[Path, str], ...]:
     return (((home or Path.home()) / ".qwen" / "projects", "*/chats/*.jsonl"),)
 
 
-FORMAT = Format(kind="qwen", agent="Qwen Code", framing=("lines",), claims=_claims, adapter=QwenAdapter)
+FORMAT = Format(kind="qwen", agent="Qwen Code", framing=("lines", "document"), claims=_claims, adapter=QwenAdapter)

@@ -246,5 +246,9 @@ def _claims(sample: Sample) -> int:
 
 
 FORMAT = Format(
-    kind="copilot_cli", agent="GitHub Copilot CLI", framing=("lines",), claims=_claims, adapter=CopilotAdapter
+    kind="copilot_cli",
+    agent="GitHub Copilot CLI",
+    framing=("lines", "document"),
+    claims=_claims,
+    adapter=CopilotAdapter,
 )

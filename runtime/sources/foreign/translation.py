@@ -8,9 +8,10 @@ projections and prove nothing; the log is the record.
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from interlock.runtime.events.base import Origin
@@ -85,6 +86,8 @@ class Translation:
         """Behind the last whole line."""
         self._seen: tuple[int, int, int] | None = None
         self._generation = 0
+        self._taken = (0, 0)
+        """Of a log of documents: where the last one that was read ends, and a checksum of all up to there."""
         self._beside = beside
 
     def read(self, limit_bytes: int = 4 * 1024 * 1024) -> list[bytes]:
@@ -181,7 +184,18 @@ class Translation:
         else:
             data = self.path.read_bytes()
             self.tally.longest = max(self.tally.longest, max(map(len, data.split(b"\n"))))
-            yield from frame_document(data)
+            yield from self._documents(data)
+
+    def _documents(self, data: bytes) -> Iterator[Framed]:
+        """Its values; where they were only added to, those that are new."""
+        end, before = self._taken
+        start = end if end and zlib.crc32(data[:end]) == before else 0
+        whole = start
+        for framed in frame_document(data[start:]):
+            framed = replace(framed, offset=framed.offset + start)
+            whole = framed.offset + framed.size if isinstance(framed, ForeignRecord) else whole
+            yield framed
+        self._taken = (whole, zlib.crc32(data[:whole]))
 
     def _members(self) -> Iterator[Framed]:
         """The members of an archive that are JSON, in its order, each with its name beside its value."""

@@ -270,4 +270,4 @@ def _claims(sample: Sample) -> int:
     return best
 
 
-FORMAT = Format(kind="kimi", agent="Kimi CLI", framing=("lines",), claims=_claims, adapter=KimiAdapter)
+FORMAT = Format(kind="kimi", agent="Kimi CLI", framing=("lines", "document"), claims=_claims, adapter=KimiAdapter)

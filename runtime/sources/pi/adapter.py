@@ -233,4 +233,4 @@ def _claims(sample: Sample) -> int:
     return best
 
 
-FORMAT = Format(kind="pi", agent="pi", framing=("lines",), claims=_claims, adapter=PiAdapter)
+FORMAT = Format(kind="pi", agent="pi", framing=("lines", "document"), claims=_claims, adapter=PiAdapter)

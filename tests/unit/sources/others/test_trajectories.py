@@ -282,6 +282,6 @@ def test_cline_s_file_that_is_rewritten_tells_what_is_whole_and_new_and_what_was
     assert told == [
         ["session.started", "message.user", "model.response"],
         ["message.assistant"],
-        ["foreign.record"],
+        [],
         ["session.boundary"],
     ]
