@@ -1,6 +1,7 @@
 """The gate of Codex where it has no app-server that we are on: its command hooks.
 
-Promises: PreToolUse answers denies of the policy, and holds what a rule of the user asks about; PermissionRequest answers
+Promises: PreToolUse answers denies of the policy, and holds what a rule of the user asks about and what leaves a shell open
+into which Codex could type what no hook sees; PermissionRequest answers
 policy and person, with the person's words; with nobody watching Codex's own prompt appears at once. What is not understood is
 left to Codex.
 Does not promise: a race. While a question is held here Codex shows no prompt of its own (docs/gates.md).
@@ -14,6 +15,7 @@ from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall
 from interlock.runtime.gates.claude import deny_before, permission_answer
+from interlock.runtime.gates.codex.open_shell import OPENED, opens_shell
 from interlock.runtime.gates.hook_session import HookSession, HookSessions, first_line, nobody
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.route import Hook
@@ -72,6 +74,8 @@ class CodexGate:
     async def _before(self, session: HookSession, call: ForeignCall, hook: Hook) -> Mapping[str, Any]:
         """Denies of the policy; and what a rule of the user asks about is asked here, for Codex may not ask at all."""
         verdict = session.ledger.refuse(call)
+        if verdict is None and not call.asking_rule and opens_shell(session.ledger.decide(call).facts()):
+            call.asking_rule = OPENED
         if verdict is None and call.asking_rule:
             verdict = await session.judged(call, hook)
             if verdict.decision == "none":

@@ -31,6 +31,10 @@ UNWATCHED_S = 60.0
 _LOOK_S = 1.0
 _MARGIN_S = 2.0
 """An ask is closed so long before the hook gives up."""
+GIVEN_UP = "the agent ended its hook (its time-out, an interrupt, or its own end) and goes on by its own rules"
+UNANSWERED = "nobody had answered here"
+"""Said of a call that ran although its question had ended without an answer."""
+UNSEEN_END = "how it ended was not seen by the gate"
 _TAIL = 1 << 20
 """Bytes at the end of an agent's own record that are looked through."""
 
@@ -73,8 +77,9 @@ class HookSession:
         return next((c for c in self._calls if c.call_id == call_id), None) if isinstance(call_id, str) else None
 
     def alike(self, tool: str, given: Mapping[str, Any], fits: Callable[[ForeignCall], bool]) -> ForeignCall | None:
-        """The oldest call of this tool with this input."""
-        return next((c for c in self._calls if c.tool == tool and dict(c.input) == dict(given) and fits(c)), None)
+        """The oldest call of this tool with this input; Codex tells a patch once with and once without its last line end."""
+        wanted = _trimmed(given)
+        return next((c for c in self._calls if c.tool == tool and _trimmed(c.input) == wanted and fits(c)), None)
 
     async def judged(self, call: ForeignCall, hook: Hook) -> Verdict:
         """The verdict on a call, as long as the agent waits and, where its own prompt is kept waiting, somebody watches."""
@@ -90,7 +95,7 @@ class HookSession:
                 if time.monotonic() - seen > UNWATCHED_S:
                     self.ledger.cancel(call, "withdrawn", "nobody watches any more: the agent asks in its own prompt")
             if not task.done():
-                self.ledger.cancel(call, "withdrawn")
+                self.ledger.cancel(call, "withdrawn", None if call.races else GIVEN_UP)
             return await task
         finally:
             gone.cancel()
@@ -104,6 +109,8 @@ class HookSession:
         self.ledger.cancel(call, "native_allow")
         if call.verdict is not None and call.verdict.decision == "allow":
             self.ledger.delivered(call)
+        elif call.verdict is not None and call.verdict.decision == "none" and call.ask_id is not None:
+            summary = f"{summary or 'the agent says that it ran'}; {UNANSWERED}"
         self.ledger.result(call, ok=ok, summary=summary, duration_ms=duration_ms, output_bytes=size)
         self.forget(call)
 
@@ -125,10 +132,13 @@ class HookSession:
                 self.forget(call)
 
     def turn_over(self) -> None:
-        """Nothing is open any more: what was not told to run did not run."""
+        """Nothing is asked any more; of what was not denied here it is not known how it ended."""
         for call in self.calls:
             self.ledger.cancel(call, "withdrawn")
-            self.ledger.result(call, ok=False, summary="not run, as far as the agent tells")
+            if call.verdict is not None and call.verdict.decision == "deny":
+                self.ledger.result(call, ok=False, summary="not run, as far as the agent tells")
+            else:
+                self.ledger.result(call, ok=False, code="not_recorded", summary=UNSEEN_END)
             self.forget(call)
 
 
@@ -176,9 +186,13 @@ class HookSessions:
                 self.end(session_id, "its process has ended", "completed")
 
 
-def nobody(rule: str) -> str:
-    """Said to an agent whose call a rule of the user asks about, where nobody can be asked and the agent has no prompt for it."""
-    return f"A rule of your person asks about this call ({rule}), and no screen of Interlock is open to ask in. Nothing was run."
+def nobody(why: str) -> str:
+    """Said to an agent whose call has to be asked about, where nobody can be asked and the agent has no prompt for it."""
+    return f"This call has to be asked about ({why}), and no screen of Interlock is open to ask in. Nothing was run."
+
+
+def _trimmed(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value.rstrip("\r\n") if isinstance(value, str) else value for key, value in given.items()}
 
 
 def first_line(path: str | None) -> dict[str, Any]:

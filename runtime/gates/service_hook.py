@@ -19,8 +19,10 @@ from interlock.runtime.gates.service_config import WAIT_HEADER, ServiceConfig
 from interlock.runtime.journal.place import config_home, make_closed
 
 Failing = Literal["closed", "open"]
-PATIENCE_S = 20
-"""Seconds for a post; two of them and a start fit into `HOOK_TIMEOUT_S`, for an agent lets a hook that times out pass."""
+PATIENCE_S = 15
+"""Seconds for a post; two of them and `START_S` fit into `HOOK_TIMEOUT_S`, for an agent lets a hook that times out pass."""
+START_S = 15
+"""Seconds that a start of the service is waited for; a service that hangs keeps the next one from starting."""
 HOOK_TIMEOUT_S = 60
 """The time-out to write into an agent's settings for a hook that answers at once, in seconds."""
 
@@ -31,7 +33,11 @@ _PROGRAM = """\
 umask 077
 body=$(cat)
 start() {{
-    (unset INTERLOCK_AGENT INTERLOCK_CALL; {start} gate serve --detach </dev/null >/dev/null 2>&1)
+    (unset INTERLOCK_AGENT INTERLOCK_CALL; exec {start} gate serve --detach) </dev/null >/dev/null 2>&1 &
+    starting=$!
+    (sleep {start_s}; kill "$starting") </dev/null >/dev/null 2>&1 &
+    wait "$starting" 2>/dev/null
+    kill $! 2>/dev/null
 }}
 post() {{
     printf '%s' "$body" | curl -q -sS -f --noproxy '*' --max-time "${{3:-{patience}}}" --unix-socket {socket} \\
@@ -65,7 +71,9 @@ def program() -> str:
 def hook_text(config: ServiceConfig) -> str:
     """The program for this service."""
     socket = shlex.quote(config.socket)
-    return _PROGRAM.format(patience=PATIENCE_S, wait_header=WAIT_HEADER, socket=socket, start=program())
+    return _PROGRAM.format(
+        patience=PATIENCE_S, start_s=START_S, wait_header=WAIT_HEADER, socket=socket, start=program()
+    )
 
 
 def install_hook(config: ServiceConfig) -> Path:

@@ -52,21 +52,31 @@ def _change(params: Mapping[str, Any], item: Mapping[str, Any], cwd: str) -> For
     given: dict[str, Any] = {"changes": shown}
     if params.get("grantRoot"):
         given["grantRoot"] = params["grantRoot"]
-    paths = [str(change.get("path", "")) for change in changes]
     diff = "".join(map(_diff, changes)) or None
-    return _call(params, "apply_patch", given, cwd, diff=diff, prompt=", ".join(paths))
+    return _call(params, "apply_patch", given, cwd, diff=diff, prompt=", ".join(map(_told, changes)))
+
+
+def _kind(change: Mapping[str, Any]) -> tuple[str, str]:
+    """(`add`, `delete` or `update`; where the file is moved to, "" for nowhere)."""
+    kind = change.get("kind")
+    if not isinstance(kind, Mapping):
+        return str(kind or ""), ""
+    return str(kind.get("type") or ""), str(kind.get("move_path") or "")
+
+
+def _told(change: Mapping[str, Any]) -> str:
+    path, (kind, moved) = str(change.get("path", "")), _kind(change)
+    return f"delete {path}" if kind == "delete" else f"{path} -> {moved}" if moved else path
 
 
 def _diff(change: Mapping[str, Any]) -> str:
-    path, text = str(change.get("path", "")), change.get("diff")
+    path, text, (kind, moved) = str(change.get("path", "")), change.get("diff"), _kind(change)
     if not isinstance(text, str) or not text:
         return ""
-    kind = change.get("kind")
-    kind = kind.get("type") if isinstance(kind, Mapping) else kind
     text = text if text.endswith("\n") else text + "\n"
     if text.startswith(("---", "diff ", "Index:")):
         return text
-    old, new = ("/dev/null" if kind == "add" else path), ("/dev/null" if kind == "delete" else path)
+    old, new = ("/dev/null" if kind == "add" else path), ("/dev/null" if kind == "delete" else moved or path)
     if not text.startswith("@@"):
         # Codex gives a new or removed file as its bare content
         lines = text.splitlines()

@@ -1,8 +1,10 @@
 """The small shell program of hooks that are held while a person thinks, for agents that know command hooks alone.
 
 Promises: no Python is started while the service answers; a hook that gets no answer prints the words that its agent reads as
-"ask in your own prompt" (the last argument) and ends with 0, so that a service that is gone never lets a call pass.
-Does not promise: anything about an agent that ends the program itself, or lets it run out of time: `docs/gates.md`.
+"ask in your own prompt" (the last argument) and ends with 0, so that a service that is gone never lets a call pass. An agent
+that gives this program up, waits for its end all the same and then lets the call pass (Gemini CLI) is kept waiting, unless the
+answer is that the call may run.
+Does not promise: anything about an agent that ends the program with all it started: `docs/connect.md`.
 """
 
 from __future__ import annotations
@@ -26,6 +28,18 @@ _PROGRAM = """\
 # Hands a hook of a coding agent to the gate service of Interlock and waits for the answer. Written by `interlock connect`.
 #   gate-hold.sh ROUTE PID-OF-THE-AGENT WORDS-WITHOUT-AN-ANSWER [THE SAME WITHOUT A TERMINAL]   < the hook's JSON
 umask 077
+agent=$2
+strict=$3
+# An agent whose own time is over has ended the shell above us. It reads nothing any more and lets the call pass when this
+# program ends: only what lets it pass anyway may end it then, and the end of the agent.
+say() {{
+    case "$1" in
+        '{{}}' | '{{"decision": "allow"}}') ;;
+        *) [ -z "$strict" ] || kill -0 "$PPID" 2>/dev/null || while kill -0 "$agent" 2>/dev/null; do sleep 2; done ;;
+    esac
+    [ -z "$1" ] || printf '%s\\n' "$1"
+    exit 0
+}}
 # questions of a session that `interlock codex` watches over its own connection are asked there
 if [ -n "$INTERLOCK_ATTACHED" ] && [ -z "$3" ]; then
     exit 0
@@ -36,18 +50,17 @@ post() {{
         -H 'Content-Type: application/json' -H "X-Interlock-Agent-Pid: $2" -H '{wait_header}: {hold}' \\
         --data-binary @- "http://gate/$1"
 }}
-if answer=$(post "$1" "$2" 2>/dev/null); then
-    printf '%s\\n' "$answer"
-    exit 0
-fi
-(unset INTERLOCK_AGENT INTERLOCK_CALL; {start} gate serve --detach </dev/null >/dev/null 2>&1)
-if answer=$(post "$1" "$2" 2>/dev/null); then
-    printf '%s\\n' "$answer"
-    exit 0
+answer=$(post "$1" "$2" 2>/dev/null)
+code=$?
+[ "$code" -ne 0 ] || say "$answer"
+# 28: a whole day has passed, and with it the time of the agent
+if [ "$code" -ne 28 ]; then
+    (unset INTERLOCK_AGENT INTERLOCK_CALL; {start} gate serve --detach </dev/null >/dev/null 2>&1)
+    answer=$(post "$1" "$2" 2>/dev/null) && say "$answer"
 fi
 case "$(readlink "/proc/$2/fd/0" 2>/dev/null) $(ps -o args= -p "$2" 2>/dev/null) " in
-    *" -p "* | *" --prompt "* | *" --prompt="* | /dev/null*) printf '%s' "${{4-$3}}" ;;
-    *) printf '%s' "$3" ;;
+    *" -p "* | *" --prompt "* | *" --prompt="* | /dev/null*) say "${{4-$3}}" ;;
+    *) say "$3" ;;
 esac
 """
 

@@ -1,6 +1,6 @@
 // Hands opencode's calls and questions to the gate service of Interlock on this machine, and its answers back.
 // A call that the service denies is not run, and the model reads why. What the service leaves open is opencode's own to ask.
-// If the service is gone, calls that opencode asks about are asked in its own prompt; the others run as its settings say.
+// If the service is gone, calls that opencode asks about are asked in its own prompt; the others are not run.
 import { spawn } from "node:child_process"
 
 const SOCKET = @SOCKET@
@@ -16,7 +16,8 @@ async function post(body) {
     timeout: false,
     keepalive: false,
   })
-  return response.ok ? await response.json() : {}
+  if (!response.ok) throw new Error(`the gate service answered with ${response.status}`)
+  return await response.json()
 }
 
 let starting = null
@@ -35,17 +36,23 @@ function started() {
   return starting
 }
 
-async function told(body) {
+const LOST = "Interlock: its gate service did not answer, so this call was not run. Trying it once more may help; " +
+  'for the person: "interlock doctor opencode" tells what is wrong, "interlock disconnect opencode" takes the gate away.'
+const NOT_THERE = ["ENOENT", "ECONNREFUSED", "ConnectionRefused", "FailedToOpenSocket"]
+
+// `lost`: the answer to a call that must not run when the service is lost. It is not put again when it was held: with nobody
+// there to hold it a second time it would run
+async function told(body, lost) {
   try {
     return await post(body)
-  } catch {
-    // not there: it leaves when it is idle
+  } catch (error) {
+    if (lost && !NOT_THERE.includes(error?.code)) return lost
   }
   try {
     await started()
     return await post(body)
   } catch {
-    return {}
+    return lost ?? {}
   }
 }
 
@@ -108,13 +115,10 @@ export const InterlockGate = async ({ client, directory, worktree }) => {
     },
     "tool.execute.before": async (input, output) => {
       running.add(input.callID)
-      const call = { ...base, event: "tool.execute.before", tool: input.tool, args: output.args }
-      const answer = await told({
-        ...call,
-        sessionID: input.sessionID,
-        callID: input.callID,
-        asks: attached || asks(permission, input.tool),
-      })
+      const asked = attached || asks(permission, input.tool)
+      const call = { ...base, event: "tool.execute.before", tool: input.tool, args: output.args, asks: asked }
+      const about = { sessionID: input.sessionID, callID: input.callID }
+      const answer = await told({ ...call, ...about }, asked ? undefined : { decision: "deny", message: LOST })
       if (answer.decision === "deny") throw new Error(answer.message || "Denied by the person at Interlock. Nothing was run.")
     },
   }

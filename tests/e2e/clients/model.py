@@ -5,7 +5,8 @@
 FILE of plays: `{"name": [step, …]}`; a step may hold `text`, `tools` (`[{"name": …, "args": {…}}]`) and `delay` (seconds
 before it begins). The newest user text with `play:NAME` in it chooses the play, and the number of assistant turns since
 chooses the step, so the server keeps no state and serves many agents at once. A request that offers no tools gets a short
-text. Every request is written to the log as one JSON line (`t`, `path`, `play`, `step`, `body`).
+text. A text `seen:PATTERN` in a step becomes the last number that the pattern finds in the request. Every request is
+written to the log as one JSON line (`t`, `path`, `play`, `step`, `body`).
 
 Each wire format is a file `model_*.py` beside this one with `PROVIDER`, see `Provider`.
 """
@@ -144,6 +145,7 @@ class Exchange(BaseHTTPRequestHandler):
         self.stage.note(path=self.path, play=play if plays else None, step=at if plays else None, body=body)
         steps = self.stage.plays.get(play, [])
         step = SHORT if not plays else steps[at] if at < len(steps) else OVER
+        step = _filled(step, body)
         time.sleep(step.get("delay", 0))
         try:
             provider.answer(self, body, step)
@@ -165,6 +167,18 @@ class Exchange(BaseHTTPRequestHandler):
         data = self.rfile.read(int(self.rfile.readline().split(b";")[0], 16))
         self.rfile.readline()
         return data
+
+
+def _filled(value: Any, body: dict[str, Any]) -> Any:
+    """The value with every text `seen:PATTERN` replaced by the last number that the pattern finds in the request."""
+    if isinstance(value, dict):
+        return {key: _filled(one, body) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, body) for one in value]
+    if isinstance(value, str) and value.startswith("seen:"):
+        found = re.findall(value.removeprefix("seen:"), json.dumps(body))
+        return int(found[-1]) if found else 0
+    return value
 
 
 def providers() -> list[Provider]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 
@@ -53,3 +54,33 @@ def test_ask_that_nobody_answers_in_time_is_a_time_out_and_the_dialog_stays(clau
     terminal.dialog()
     terminal.key("Enter")
     until(lambda: (stage.project / "allowed.txt").exists(), "the file")
+
+
+def test_hook_that_claude_code_ends_leaves_the_dialog_and_the_ask_goes(claude, terminals, screen, stage, until):
+    claude.settings()
+    settings = stage.root / "settings.json"
+    told = json.loads(settings.read_text())
+    told["hooks"]["PermissionRequest"][0]["hooks"][0]["timeout"] = 8
+    settings.write_text(json.dumps(told))
+    terminal = terminals()
+    terminal.say("do it play:one")
+    screen.wait("touch allowed.txt")
+    screen.wait_empty()
+    assert [e["cause"] for e in stage.events("tool.permission.closed")] == ["cancelled"]
+    terminal.dialog()
+    assert not (stage.project / "allowed.txt").exists()
+    terminal.key("Enter")
+    until(lambda: (stage.project / "allowed.txt").exists(), "the file")
+
+
+def test_service_that_hangs_lets_no_call_pass_even_in_bypass_mode(claude, stage, until):
+    """The hook gives up before Claude Code does, which would let the call pass."""
+    claude.serve()
+    service = claude.service_pid()
+    os.kill(service, signal.SIGSTOP)
+    try:
+        claude.headless("one", "--permission-mode", "bypassPermissions").wait(180)
+        assert not (stage.project / "allowed.txt").exists()
+        assert "did not answer, so this call was not run" in claude.told()[0]
+    finally:
+        os.kill(service, signal.SIGCONT)

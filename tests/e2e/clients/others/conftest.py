@@ -220,6 +220,11 @@ class Stage:
         told = [json.loads(line) for file in files for line in file.read_text().splitlines()]
         return [event for event in told if event["type"] == kind]
 
+    def journal(self) -> str:
+        """All that the gate has on record, for a person who looks why a test failed."""
+        files = sorted((self.root / "state" / "sessions").glob("*/events.jsonl"))
+        return "\n".join(f"{file.parent.name}\n{file.read_text()}" for file in files)
+
     def run(self, *command: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         """Run a command of ours in the environment, to its end."""
         return subprocess.run(

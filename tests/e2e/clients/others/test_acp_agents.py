@@ -149,7 +149,12 @@ async def begin(stage: Any, editors: list[Editor], agent: str) -> tuple[Editor, 
     stage.play(
         {"two": [{"text": "Next.", "tools": [TOOLS[agent](command)]} for command in COMMANDS] + [{"text": "End."}]}
     )
-    command = AGENTS[agent](stage)
+    return await open_editor(stage, editors, AGENTS[agent](stage))
+
+
+async def open_editor(
+    stage: Any, editors: list[Editor], command: list[str]
+) -> tuple[Editor, asyncio.Future[dict[str, Any]]]:
     process = await asyncio.create_subprocess_exec(
         "interlock", "acp", "--", *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
         env=stage.env, cwd=stage.project, start_new_session=True, limit=1 << 26,
@@ -171,6 +176,7 @@ async def test_a_call_is_allowed_in_the_inbox_and_another_denied(
     (ask,) = await approver.wait()
     assert "touch allowed.txt" in json.dumps(ask.event["shownInput"])
     assert ask.event["cwd"] == str(stage.project)
+    await until(lambda: editor.requests, "the request in the editor")
     assert len(editor.requests) == 1
     assert not (stage.project / "allowed.txt").exists()
     await approver.answer(ask, "allow")
@@ -186,12 +192,13 @@ async def test_a_call_is_allowed_in_the_inbox_and_another_denied(
     assert delivered == [ask.ask_id, second.ask_id]
 
 
-@pytest.mark.parametrize("agent", ["gemini", "claude"])
+@pytest.mark.parametrize("agent", list(AGENTS))
 async def test_an_answer_in_the_editor_takes_the_ask_out_of_the_inbox(
     stage: Any, editors: list[Editor], approver: Any, until: Any, agent: str
 ) -> None:
     editor, turn = await begin(stage, editors, agent)
     await approver.wait()
+    await until(lambda: editor.requests, "the request in the editor")
     await editor.choose(editor.requests[0], "allow_once")
     await until((stage.project / "allowed.txt").exists, "the file")
     await until(lambda: len(editor.requests) == 2, "the second request")
@@ -213,3 +220,47 @@ async def test_the_policy_answers_before_the_editor_sees_anything(
     assert editor.requests == []
     assert (stage.project / "allowed.txt").exists()
     assert (stage.project / "important" / "keep.txt").exists()
+
+
+async def test_an_ask_survives_the_death_of_the_screen(
+    stage: Any, editors: list[Editor], approver: Any, until: Any
+) -> None:
+    await begin(stage, editors, "claude")
+    (ask,) = await approver.wait()
+    await approver.close()
+    (again,) = await approver.wait()
+    assert again.ask_id == ask.ask_id
+    await approver.answer(again, "allow")
+    await until((stage.project / "allowed.txt").exists, "the file")
+
+
+@pytest.mark.parametrize("agent", list(AGENTS))
+async def test_when_the_proxy_is_killed_nothing_is_run(
+    stage: Any, editors: list[Editor], approver: Any, until: Any, agent: str
+) -> None:
+    editor, _ = await begin(stage, editors, agent)
+    (ask,) = await approver.wait()
+    editor.process.kill()
+    await editor.process.wait()
+    await approver.wait(0)
+    # whoever looks at the journals next closes what was left open
+    stage.run("interlock", "gate", "serve", "--detach")
+    (closed,) = stage.events("tool.permission.closed")
+    assert (closed["askId"], closed["cause"]) == (ask.ask_id, "runtime_restarted")
+    assert not (stage.project / "allowed.txt").exists()
+
+
+async def test_two_at_once_are_two_asks_and_each_gets_its_own_answer(
+    stage: Any, editors: list[Editor], approver: Any, until: Any
+) -> None:
+    await begin(stage, editors, "claude")
+    (one,) = await approver.wait()
+    _, turn = await open_editor(stage, editors, ["claude-acp"])
+    (other,) = [ask for ask in await approver.wait(2) if ask.ask_id != one.ask_id]
+    assert other.session != one.session
+    await approver.answer(other, "deny")
+    await until(lambda: len(stage.events("tool.permission.delivered")) == 1, "the deny delivered")
+    assert not (stage.project / "allowed.txt").exists()
+    await approver.answer(one, "allow")
+    await until((stage.project / "allowed.txt").exists, "the file")
+    turn.cancel()

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from interlock.runtime.gates.codex.trust import trust_our_hooks
+from interlock.runtime.gates.hook_session import GIVEN_UP, UNANSWERED
+
 CODEX = "codex/node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
 MESSAGE = 'Keep the folder: "archive" it instead, Zoë.'
 
@@ -17,6 +20,7 @@ def call(command: str, why: str) -> dict[str, Any]:
     return {"text": f"Next: {why}", "tools": [{"name": "exec_command", "args": args}]}
 
 
+TYPED = {"session_id": "seen:session ID ([0-9]+)", "chars": "rm -rf important\n", "yield_time_ms": 500}
 PLAYS = {
     "two": [
         call("touch allowed.txt && echo made", "May I make a file?"),
@@ -25,6 +29,15 @@ PLAYS = {
     ],
     "plain": [
         {"text": "Go.", "tools": [{"name": "exec_command", "args": {"cmd": "rm -rf important"}}]},
+        {"text": "End."},
+    ],
+    "typed": [
+        {"tools": [{"name": "exec_command", "args": {"cmd": "bash", "tty": True, "yield_time_ms": 500}}]},
+        {"tools": [{"name": "write_stdin", "args": TYPED}]},
+        {"text": "End."},
+    ],
+    "move": [
+        {"text": "Go.", "tools": [{"name": "exec_command", "args": {"cmd": "mv important gone"}}]},
         {"text": "End."},
     ],
 }
@@ -43,9 +56,9 @@ def codex(stage: Any) -> Any:
     return stage
 
 
-async def begin(stage: Any, play: str) -> Any:
+async def begin(stage: Any, play: str, *more: str) -> Any:
     terminal = stage.terminal()
-    terminal.start(["codex", f"do it play:{play}"], stage.env, stage.project)
+    terminal.start(["codex", *more, f"do it play:{play}"], stage.env, stage.project)
     return terminal
 
 
@@ -110,3 +123,119 @@ async def test_disconnecting_after_codex_has_written_its_settings_takes_out_ours
     assert "gate-h" not in left
     assert "trusted_hash" not in left
     assert '[projects."/else"]' in left
+
+
+async def test_a_screen_that_is_killed_and_one_that_comes_later_see_the_same_ask(
+    codex: Any, approver: Any, until: Any
+) -> None:
+    codex.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = await begin(codex, "two")
+    (ask,) = await approver.wait()
+    await approver.close()
+    (again,) = await approver.wait()
+    assert again.ask_id == ask.ask_id
+    await approver.answer(again, "allow")
+    await until((codex.project / "allowed.txt").exists, terminal.text)
+
+
+async def test_two_at_once_are_two_asks_and_each_gets_its_own_answer(codex: Any, approver: Any, until: Any) -> None:
+    codex.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    first, second = await begin(codex, "two"), await begin(codex, "plain")
+    codex.policy('[[rule]]\nid = "ask-rm"\neffect = "ask"\nprogram = "rm"\nreason = "look first"\n')
+    asks = await approver.wait(2)
+    assert len({ask.session for ask in asks}) == 2
+    by = {("rm" if "rm -rf" in str(ask.event["shownInput"]) else "touch"): ask for ask in asks}
+    await approver.answer(by["rm"], "deny", MESSAGE)
+    await until(lambda: "archive" in codex.heard(), second.text)
+    assert not (codex.project / "allowed.txt").exists()
+    await approver.answer(by["touch"], "allow")
+    await until((codex.project / "allowed.txt").exists, first.text)
+    assert (codex.project / "important" / "keep.txt").exists()
+
+
+async def test_when_our_own_time_is_over_codexs_own_prompt_appears(codex: Any, approver: Any, until: Any) -> None:
+    shorten_ours(codex)
+    codex.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = await begin(codex, "two")
+    await approver.wait()
+    await approver.wait(0)
+    await until(lambda: "Yes, proceed" in terminal.text(), terminal.text)
+    assert [event["cause"] for event in codex.events("tool.permission.closed")] == ["expired"]
+    assert not (codex.project / "allowed.txt").exists()
+    terminal.keys("y")
+    await until((codex.project / "allowed.txt").exists, terminal.text)
+
+
+async def test_when_our_own_time_is_over_what_a_rule_asks_about_is_denied(
+    codex: Any, approver: Any, until: Any
+) -> None:
+    shorten_ours(codex)
+    codex.policy('[[rule]]\nid = "ask-rm"\neffect = "ask"\nprogram = "rm"\nreason = "look first"\n')
+    codex.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = await begin(codex, "plain")
+    await approver.wait()
+    await approver.wait(0)
+    await until(lambda: "Nothing was run" in codex.heard(), terminal.text)
+    assert [event["cause"] for event in codex.events("tool.permission.closed")] == ["expired"]
+    assert (codex.project / "important" / "keep.txt").exists()
+
+
+async def test_a_permission_hook_that_codex_ends_leaves_codexs_own_prompt(
+    codex: Any, approver: Any, until: Any
+) -> None:
+    shorten_codexs(codex)
+    codex.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = await begin(codex, "two")
+    await approver.wait()
+    await until(lambda: "Yes, proceed" in terminal.text(), terminal.text)
+    await approver.wait(0)
+    assert [event["message"] for event in codex.events("tool.permission.closed")] == [GIVEN_UP]
+    terminal.keys("y")
+    await until((codex.project / "allowed.txt").exists, terminal.text)
+    done = codex.run("interlock", "doctor", "codex")
+    assert done.returncode == 1
+    assert "config.toml is not as it was left" in done.stdout
+
+
+async def test_a_hook_of_a_rule_that_codex_ends_lets_the_call_pass(codex: Any, approver: Any, until: Any) -> None:
+    shorten_codexs(codex)
+    codex.policy('[[rule]]\nid = "ask-mv"\neffect = "ask"\nprogram = "mv"\nreason = "look first"\n')
+    codex.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = await begin(codex, "move", "--dangerously-bypass-approvals-and-sandbox")
+    await approver.wait()
+    await until((codex.project / "gone").exists, terminal.text)
+    await approver.wait(0)
+    (closed,) = codex.events("tool.permission.closed")
+    assert (closed["cause"], closed["message"]) == ("cancelled", GIVEN_UP)
+    await until(lambda: codex.events("tool.observation"), "the end on record")
+    (observed,) = codex.events("tool.observation")
+    assert observed["ok"]
+    assert UNANSWERED in observed["summary"]
+
+
+async def test_a_shell_that_codex_could_type_into_unseen_is_not_opened_unasked(codex: Any, until: Any) -> None:
+    """What is typed into it comes before no hook, so that no deny rule would hold."""
+    done = codex.run("codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "do it play:typed")
+    assert "leaves a shell open" in codex.heard(), done.stdout + done.stderr
+    assert (codex.project / "important" / "keep.txt").exists()
+
+
+def shorten_ours(stage: Any) -> None:
+    """Have our hook program wait for 8 seconds."""
+    program = stage.root / "config" / "gate-hold.sh"
+    program.write_text(program.read_text().replace("86000", "8"))
+
+
+def shorten_codexs(stage: Any) -> None:
+    """Have Codex wait for 8 seconds for every hook of ours, and trust them so."""
+    settings = stage.home / ".codex" / "config.toml"
+    text = settings.read_text()
+    assert "timeout = 86400" in text
+    settings.write_text(text.replace("timeout = 86400", "timeout = 8"))
+    assert len(trust_our_hooks(settings.parent, stage.env)) == 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,3 +138,110 @@ async def test_disconnecting_leaves_the_settings_as_they_were(gemini: Any) -> No
     assert done.returncode == 0, done.stderr
     assert (gemini.home / ".gemini" / "settings.json").read_bytes() == gemini.before
     assert not (gemini.home / ".gemini" / "policies").exists()
+
+
+async def test_two_at_once_are_two_asks_and_each_gets_its_own_answer(gemini: Any, approver: Any, until: Any) -> None:
+    gemini.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    first = begin(gemini, "-i", "do it play:two")
+    (one,) = await approver.wait()
+    second = begin(gemini, "-p", "do it play:two")
+    both = await approver.wait(2)
+    (other,) = [ask for ask in both if ask.ask_id != one.ask_id]
+    assert other.session != one.session
+    await approver.answer(other, "deny", MESSAGE)
+    await until(lambda: "Tool execution blocked" in gemini.heard(), second.text)
+    assert not (gemini.project / "allowed.txt").exists()
+    await approver.answer(one, "allow")
+    await until((gemini.project / "allowed.txt").exists, first.text)
+
+
+async def test_when_our_own_time_is_over_its_own_prompt_appears(gemini: Any, approver: Any, until: Any) -> None:
+    shorten_ours(gemini)
+    gemini.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = begin(gemini, "-i", "do it play:two")
+    await approver.wait()
+    await approver.wait(0)
+    await until(lambda: "Allow once" in terminal.text(), terminal.text)
+    assert [event["cause"] for event in gemini.events("tool.permission.closed")] == ["expired"]
+    assert not (gemini.project / "allowed.txt").exists()
+
+
+async def test_headless_when_our_own_time_is_over_nothing_is_run(gemini: Any, approver: Any, until: Any) -> None:
+    shorten_ours(gemini)
+    gemini.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = begin(gemini, "-p", "do it play:two")
+    await approver.wait()
+    await until(lambda: "ended with 0" in terminal.text(), terminal.text)
+    assert "Nobody is there to allow this" in gemini.heard()
+    assert {event["cause"] for event in gemini.events("tool.permission.closed")} == {"expired"}
+    assert not (gemini.project / "allowed.txt").exists()
+
+
+@pytest.mark.parametrize("way", ["-i", "-p"])
+async def test_a_hook_that_gemini_cli_gives_up_still_holds_the_call_and_a_yes_lets_it_run(
+    gemini: Any, approver: Any, until: Any, way: str
+) -> None:
+    shorten_geminis(gemini)
+    gemini.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = begin(gemini, way, "do it play:two")
+    (ask,) = await approver.wait()
+    await until(lambda: given_up(gemini), terminal.text, 30)
+    assert [again.ask_id for again in await approver.wait()] == [ask.ask_id]
+    assert not (gemini.project / "allowed.txt").exists()
+    await approver.answer(ask, "allow")
+    await until((gemini.project / "allowed.txt").exists, terminal.text)
+    await until(lambda: gemini.events("tool.permission.delivered"), terminal.text)
+    done = gemini.run("interlock", "doctor", "gemini")
+    assert done.returncode == 1
+    assert "settings.json is not as it was left" in done.stdout
+
+
+async def test_a_hook_that_gemini_cli_gives_up_never_lets_pass_what_was_denied(
+    gemini: Any, approver: Any, until: Any
+) -> None:
+    """Gemini CLI takes no answer any more, and would run the call as soon as the hook ends."""
+    shorten_geminis(gemini)
+    gemini.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = begin(gemini, "-i", "do it play:two")
+    (ask,) = await approver.wait()
+    await until(lambda: given_up(gemini), terminal.text, 30)
+    await approver.answer(ask, "deny", MESSAGE)
+    await approver.wait(0)
+    assert held(gemini)
+    assert not gemini.events("tool.permission.delivered")
+    terminal.keys("Escape")
+    await until(lambda: "Request cancelled" in terminal.text(), terminal.text)
+    assert held(gemini)
+    terminal.close()
+    await until(lambda: not held(gemini), "the end of the hook with its agent")
+    assert not (gemini.project / "allowed.txt").exists()
+
+
+def shorten_geminis(stage: Any) -> None:
+    """Have Gemini CLI wait for 8 seconds for the hook that is held."""
+    settings = stage.home / ".gemini" / "settings.json"
+    text = settings.read_text()
+    assert "86400000" in text
+    settings.write_text(text.replace("86400000", "8000"))
+
+
+def held(stage: Any) -> list[int]:
+    """The hook programs that wait."""
+    return [pid for pid, words in stage.processes() if words[:1] == ["sh"] and "gate-hold.sh" in words[1]]
+
+
+def given_up(stage: Any) -> bool:
+    """Whether the shell above a waiting hook program is gone."""
+    above = [int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) for pid in held(stage)]
+    return bool(set(above) - {pid for pid, _ in stage.processes()})
+
+
+def shorten_ours(stage: Any) -> None:
+    """Have our hook program wait for 8 seconds."""
+    program = stage.root / "config" / "gate-hold.sh"
+    program.write_text(program.read_text().replace("86000", "8"))

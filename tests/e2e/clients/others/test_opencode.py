@@ -23,6 +23,7 @@ def call(*commands: str) -> dict[str, Any]:
 
 PLAYS = {
     "two": [call("touch allowed.txt && echo made"), call("rm -rf important"), {"text": "End."}],
+    "one": [call("touch allowed.txt"), {"text": "End."}],
     "both": [call("touch one.txt", "touch two.txt"), {"text": "End."}],
     "edit": [
         {"text": "Look.", "tools": [{"name": "read", "args": {"filePath": "hello.py"}}]},
@@ -186,3 +187,122 @@ async def test_beside_its_own_screen_over_its_server(opencode: Any, approver: An
     await until(lambda: "archive" in opencode.heard(), terminal.text)
     assert (opencode.project / "important" / "keep.txt").exists()
     await until(lambda: len(opencode.events("tool.permission.delivered")) == 2, "both delivered")
+
+
+async def test_headless_a_screen_that_comes_later_sees_the_same_ask(opencode: Any, approver: Any, until: Any) -> None:
+    connect(opencode)
+    await approver.asks()
+    terminal = begin(opencode, "opencode", "run", "do it play:two")
+    (ask,) = await approver.wait()
+    await approver.close()
+    (again,) = await approver.wait()
+    assert again.ask_id == ask.ask_id
+    await approver.answer(again, "allow")
+    await until((opencode.project / "allowed.txt").exists, terminal.text)
+
+
+async def test_headless_a_held_call_is_not_run_when_the_service_is_killed(
+    opencode: Any, approver: Any, until: Any
+) -> None:
+    connect(opencode)
+    await approver.asks()
+    terminal = begin(opencode, "opencode", "run", "do it play:one")
+    (ask,) = await approver.wait()
+    os.kill(opencode.service_pid(), signal.SIGKILL)
+    await approver.close()
+    await until(lambda: "did not answer, so this call was not run" in opencode.heard(), terminal.text)
+    await until(lambda: "ended with 0" in terminal.text(), terminal.text)
+    assert not (opencode.project / "allowed.txt").exists()
+    opencode.run("interlock", "gate", "serve", "--detach")
+    (closed,) = opencode.events("tool.permission.closed")
+    assert (closed["askId"], closed["cause"]) == (ask.ask_id, "runtime_restarted")
+
+
+async def test_headless_nothing_is_run_when_the_service_cannot_be_started(opencode: Any, until: Any) -> None:
+    connect(opencode)
+    os.kill(opencode.service_pid(), signal.SIGTERM)
+    await until(lambda: opencode.service_pid() is None, "the end of the service")
+    plugin = opencode.home / ".config" / "opencode" / "plugin" / "interlock.js"
+    plugin.write_text(plugin.read_text().replace("interlock.runtime.cli", "interlock.runtime.none"))
+    terminal = begin(opencode, "opencode", "run", "do it play:one")
+    await until(lambda: "did not answer, so this call was not run" in opencode.heard(), terminal.text)
+    assert not (opencode.project / "allowed.txt").exists()
+
+
+async def test_headless_two_at_once_are_two_asks_and_each_gets_its_own_answer(
+    opencode: Any, approver: Any, until: Any
+) -> None:
+    connect(opencode)
+    await approver.asks()
+    first = begin(opencode, "opencode", "run", "do it play:one")
+    (one,) = await approver.wait()
+    second = begin(opencode, "opencode", "run", "do it play:one")
+    (other,) = [ask for ask in await approver.wait(2) if ask.ask_id != one.ask_id]
+    assert other.session != one.session
+    await approver.answer(other, "deny", MESSAGE)
+    await until(lambda: "archive" in opencode.heard(), second.text)
+    assert not (opencode.project / "allowed.txt").exists()
+    await approver.answer(one, "allow")
+    await until((opencode.project / "allowed.txt").exists, first.text)
+
+
+async def test_over_its_server_an_answer_in_its_own_prompt_takes_the_ask_away(
+    opencode: Any, approver: Any, until: Any
+) -> None:
+    terminal = await over_the_server(opencode, until)
+    (first,) = await approver.wait()
+    await until(lambda: "Allow once" in terminal.text(), terminal.text)
+    terminal.keys("Enter")
+    await until((opencode.project / "allowed.txt").exists, terminal.text)
+    (second,) = await approver.wait()
+    assert second.ask_id != first.ask_id
+    await until(lambda: "rm -rf important" in terminal.text() and "Allow once" in terminal.text(), terminal.text)
+    terminal.keys("Escape")
+    await until(lambda: "Reject permission" in terminal.text() or not opencode_asks(terminal), terminal.text)
+    terminal.keys("Enter")
+    await approver.wait(0)
+    assert (opencode.project / "important" / "keep.txt").exists()
+    answers = [(e["answer"], e["by"]["kind"]) for e in opencode.events("tool.permission.answered")]
+    assert answers == [("allow", "native_prompt"), ("deny", "native_prompt")]
+
+
+async def test_over_its_server_the_ask_survives_a_screen_and_opencode_its_gate(
+    opencode: Any, approver: Any, until: Any
+) -> None:
+    terminal = await over_the_server(opencode, until)
+    (ask,) = await approver.wait()
+    await approver.close()
+    (again,) = await approver.wait()
+    assert again.ask_id == ask.ask_id
+    await until(lambda: "Allow once" in terminal.text(), terminal.text)
+    pid = next(pid for pid, words in opencode.processes() if words[2:3] == ["opencode"] and "interlock" in words[1])
+    os.kill(pid, signal.SIGKILL)
+    terminal.keys("Enter")
+    await until((opencode.project / "allowed.txt").exists, terminal.text)
+
+
+async def test_over_two_servers_two_asks_get_each_its_own_answer(opencode: Any, approver: Any, until: Any) -> None:
+    first = await over_the_server(opencode, until)
+    (one,) = await approver.wait()
+    second = await over_the_server(opencode, until)
+    (other,) = [ask for ask in await approver.wait(2) if ask.ask_id != one.ask_id]
+    assert other.session != one.session
+    await approver.answer(other, "deny", MESSAGE)
+    await until(lambda: "archive" in opencode.heard(), second.text)
+    assert not (opencode.project / "allowed.txt").exists()
+    await approver.answer(one, "allow")
+    await until((opencode.project / "allowed.txt").exists, first.text)
+
+
+async def over_the_server(stage: Any, until: Any) -> Any:
+    """opencode's own screen, asking before commands, with our client on its server."""
+    settings = stage.home / ".config" / "opencode" / "opencode.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"permission": {"bash": "ask"}}))
+    terminal = begin(stage, "interlock", "opencode", "--prompt", "do it play:two")
+    await until(lambda: "play:two" in terminal.text(), terminal.text)
+    terminal.keys("Enter")
+    return terminal
+
+
+def opencode_asks(terminal: Any) -> bool:
+    return "Allow once" in terminal.text()

@@ -1,0 +1,47 @@
+"""Commands of Codex that leave a shell open. Pure.
+
+Codex can type into a program that it started before (`write_stdin`), and no hook tells of that (seen with 0.171.0): what runs in
+an open shell is judged by nobody. So it is the opening of one that has to be asked about.
+
+Promises: `sh`, `bash -i`, `sudo -s` and their kind are found, also below `env`, `exec`, loops and `sh -c`. Does not promise:
+to know every program that runs commands it is typed (an editor, a debugger, `ssh`).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from posixpath import basename
+from typing import Any
+
+OPENED = "it leaves a shell open, and what is typed into it later comes before no rule"
+_SHELLS = frozenset(("sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "rbash", "pwsh"))
+_TYPED = re.compile(r"-[a-zA-Z]*[is]|--interactive|--login|--shell")
+_WITH_WORD = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "--rcs"))
+_CODE = re.compile(r"-[a-zA-Z]*c|--command(=.*)?|-Command")
+
+
+def opens_shell(facts: Mapping[str, Any]) -> bool:
+    """Whether a part of a command, as the policy tells them, is a shell that goes on reading."""
+    parts = facts.get("parts")
+    return (
+        any(_opens(part) for part in parts if isinstance(part, Mapping)) if isinstance(parts, list | tuple) else False
+    )
+
+
+def _opens(part: Mapping[str, Any]) -> bool:
+    program = basename(str(part.get("program") or ""))
+    if program not in _SHELLS and program not in ("su", "sudo", "doas"):
+        return False
+    try:
+        _, *words = shlex.split(str(part.get("text") or ""))
+    except ValueError:
+        return True
+    if program == "su":
+        return not any(_CODE.fullmatch(word) for word in words)
+    if any(_TYPED.fullmatch(word) for word in words):
+        return True
+    if program not in _SHELLS or any(_CODE.fullmatch(word) for word in words):
+        return False
+    return all(word[:1] in "-+" for word in words) or any(word in _WITH_WORD for word in words)
