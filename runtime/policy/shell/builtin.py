@@ -132,6 +132,7 @@ def _alias(frame: Frame, state: State, walk: Walk) -> None:
         name, equals, value = field.value.partition("=")
         if equals:
             state.aliases[name] = value
+            walk.alias_ends[name] = frame.end
 
 
 def _unalias(frame: Frame, state: State, walk: Walk) -> None:

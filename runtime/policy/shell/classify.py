@@ -34,13 +34,15 @@ _OWN: dict[str, Callable[[Sequence[str]], str]] = {
 _FOLDERS = ("/bin/", "/usr/bin/")
 _VERSION_ONLY = names(
     "python python3 node npm pip pip3 java javac ruby perl php gcc g++ cc clang make cmake tsc deno bun uv docker gh npx "
-    "ruff pytest mypy eslint prettier bash zsh sh tmux vim nvim curl wget ssh ldd ld git-lfs delta dos2unix ctags gdb "
+    "ruff mypy eslint prettier bash zsh sh tmux vim nvim curl wget ssh ldd ld git-lfs delta dos2unix ctags gdb "
     "strace xargs watch nohup timeout nice stdbuf locate "
     "openssl sqlite3 psql lua tar zip unzip rsync ninja meson nasm podman helm less sudo systemctl"
 )
 """Not among them: programs that let the project choose another program before they tell their version (cargo and rustc
 by rust-toolchain, go by go.mod, yarn and pnpm by package.json), and those that ask the network on the way."""
 _VERSION_WORDS = (("--version",), ("-V",), ("--help",))
+_OTHER_V = names("vim nvim ctags zip unzip make")
+"""With them `-V` is something else."""
 _SHORT_VERSION = {"-v": names("node npm npx tsc php lua"), "-version": names("java javac")}
 _HARMLESS_VARIABLES = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG TZ NO_COLOR CLICOLOR CLICOLOR_FORCE "
@@ -84,11 +86,18 @@ def _against(command: SimpleCommand) -> str:
 
 
 def _redirects(command: SimpleCommand) -> str:
+    opened = {"0", "1", "2", *(str(r.fd) for r in command.redirects if r.fd is not None)}
     for redirect in command.redirects:
         if redirect.target is None and redirect.operator not in ("<<", "<<<"):
             return "a redirect goes where only run time tells"
         if redirect.writes and redirect.target not in ("/dev/null", "/dev/stdout", "/dev/stderr"):
             return f"it writes {redirect.target}"
+        if (
+            redirect.operator in (">&", "<&")
+            and not redirect.writes
+            and (redirect.target or "").rstrip("-") not in ("", *opened)
+        ):
+            return f"it uses the descriptor {redirect.target}, which was opened elsewhere"
         if redirect.operator in ("<", "<>") and (redirect.target or "").startswith(("/dev/tcp/", "/dev/udp/")):
             return "the shell opens a network connection for this path"
     return ""
@@ -136,6 +145,8 @@ def _program(name: str, args: Sequence[str]) -> str:
 def is_version(name: str, args: Sequence[str]) -> bool:
     """Whether a program is only asked for its version or its help."""
     if len(args) != 1:
+        return False
+    if args[0] == "-V" and name in _OTHER_V:
         return False
     return (name in _VERSION_ONLY and tuple(args) in _VERSION_WORDS) or name in _SHORT_VERSION.get(args[0], ())
 

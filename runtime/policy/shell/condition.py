@@ -15,7 +15,7 @@ from interlock.runtime.policy.shell.syntax import Arith, Lit, Var, Word
 _ONE_FILE = re.compile(r"-[abcdefghkprsuwxGLNOS]")
 _TWO_FILES = frozenset(("-nt", "-ot", "-ef"))
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_SUBSTITUTION = re.compile(r"\$\(|`")
+_SUBSTITUTION = re.compile(r"\$\(|`|\$\{")
 
 
 def tested_files(words: Sequence[Word], scope: Scope) -> tuple[Redirect, ...]:
@@ -35,6 +35,14 @@ def _read(word: Word, scope: Scope) -> Redirect:
     fields = expand(word, scope)
     known = len(fields) == 1 and fields[0].known
     return Redirect("<", fields[0].value if known else None, None, False)
+
+
+def quoted_code(words: Sequence[Word]) -> Iterator[str]:
+    """Quoted text with substitutions in it, as in `[[ -v 'a[$(x)]' ]]`."""
+    for word in words:
+        value = "".join(p.value for p in word.parts if isinstance(p, Lit))
+        if _SUBSTITUTION.search(value) and any(isinstance(p, Lit) and p.quoted for p in word.parts):
+            yield value
 
 
 def evaluated(words: Sequence[Word], scope: Scope) -> Iterator[str]:

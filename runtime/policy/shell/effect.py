@@ -108,8 +108,9 @@ def _listed(name: str, args: list[str], command: SimpleCommand) -> tuple[list[st
         return [], plain
     reading = form.read(args)
     writes = [o.value for o in reading.options if o.name in _OUTPUTS.get(name, ()) and o.value]
+    given_files = [o.value for o in reading.options if o.name in form.option_files.split() and o.value]
     if form.reads == "none":
-        return [], writes
+        return given_files, writes
     files = [args[i] for i in reading.operands]
     given = any(o.name in ("-e", "-f", "--regexp", "--file", "--expression") for o in reading.options)
     files = files[1:] if form.reads == "first" and not given else files
@@ -117,7 +118,7 @@ def _listed(name: str, args: list[str], command: SimpleCommand) -> tuple[list[st
         files, writes = files[:-1], [*writes, files[-1]]
     if name in ("test", "["):
         files = _tested(args)
-    files += [o.value for o in reading.options if o.name in form.option_files.split() and o.value]
+    files += given_files
     if name == "sed" and reading.has("-i", "--in-place"):
         writes = [*writes, *files]
     if name in ("sed", "gsed") or name.endswith("awk"):

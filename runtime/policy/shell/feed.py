@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from interlock.runtime.policy.shell.expand import Scope, text_of
 from interlock.runtime.policy.shell.frame import Frame
-from interlock.runtime.policy.shell.model import Redirect
+from interlock.runtime.policy.shell.model import Redirect, SimpleCommand
 from interlock.runtime.policy.shell.printed import likely_printed, output_of, printed, printed_by, some_output
 from interlock.runtime.policy.shell.syntax import Code, Node, Redir, Word
 
@@ -25,6 +25,11 @@ def feed_by_redirects(frame: Frame, redirs: Sequence[Redir], scope: Scope) -> No
             frame.input = _copied(redirect, frame.redirects)
         elif redirect.operator == "<":
             frame.likely = _by_pipe(redir, scope)
+
+
+def is_bare_shell(command: SimpleCommand) -> bool:
+    """Whether it is a shell that takes its commands from its standard input."""
+    return command.program.rpartition("/")[2] in ("sh", "bash", "dash", "zsh", "ksh") and len(command.argv) == 1
 
 
 def _copied(redirect: Redirect, redirects: Sequence[Redirect]) -> str | None:

@@ -1,6 +1,6 @@
-"""Scripts of sed and awk, as far as they write files or run programs.
+"""Scripts of sed, as far as they write files or run programs.
 
-Promises: `read_sed` and `read_awk` find every command, file and pipe that the script's text can name; when a script
+Promises: `read_sed` finds every command, file and pipe that the script's text can name; when a script
 uses anything that is not on the short list of harmless forms, `plain` is False.
 """
 
@@ -173,56 +173,3 @@ def _sed_substitute_flags(script: str, at: int, found: Script, made: str) -> int
             found.plain = False
         at += 1
     return at
-
-
-_AWK_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"', re.DOTALL)
-_AWK_SYSTEM = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"\s*\)')
-_AWK_PIPE_IN = re.compile(r'"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline')
-_AWK_PIPE_OUT = re.compile(r'\|&?\s*"((?:[^"\\]|\\.)*)"')
-_AWK_REDIRECT = re.compile(r'\b(?:print|printf)\b[^;}\n|]*?>>?\s*"((?:[^"\\]|\\.)*)"')
-_AWK_JOINT = re.compile(r'(?<!\\)"[ \t]+"')
-_AWK_SET = re.compile(r'\b(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"')
-_AWK_NAMED = re.compile(r"system\s*\(\s*(\w+)\s*\)|\b(\w+)\s*\|&?\s*getline|\|&?\s*(\w+)\s*[;}]")
-_AWK_FED = re.compile(r'\bprintf?\s*\(?\s*"((?:[^"\\]|\\.)*)"\s*\)?\s*\|&?\s*"((?:[^"\\]|\\.)*)"')
-_AWK_NEVER = re.compile(r"system|getline|@|ENVIRON|ARG[VC]|/inet|PROCINFO|fflush|close")
-_AWK_RISKY = re.compile(
-    r"\b(?:system|getline|close|fflush|print\w*\s*\(?[^;}\n]*>)|\||@\w|\bENVIRON\b|/inet|\bPROCINFO\b"
-)
-
-
-def read_awk(script: str) -> Script:
-    """Read an awk program."""
-    found = Script()
-    code = _AWK_STRING.sub('""', _without_regexes(script))
-    joined = _AWK_JOINT.sub("", script)
-    found.commands = [_awk_text(t) for p in (_AWK_SYSTEM, _AWK_PIPE_IN, _AWK_PIPE_OUT) for t in p.findall(joined)]
-    found.commands += [c for c in _awk_more(script) if c not in found.commands]
-    found.writes = [_awk_text(t) for t in _AWK_REDIRECT.findall(script)]
-    asked = len(re.findall(r"\bsystem\s*\(", code)) + len(re.findall(r"(?<!\|)\|(?!\|)", code))
-    found.dynamic = asked > len(found.commands)
-    found.network = "/inet" in script
-    # where patterns and strings meet, what is a string is a matter of the dialect: then nothing is left out
-    judged = script if "/" in script and '"' in script else code
-    found.plain = not (_AWK_NEVER.search(script) or _AWK_RISKY.search(judged.replace("||", "")) or _redirects(judged))
-    return found
-
-
-def _awk_more(script: str) -> list[str]:
-    """Commands that stand in a variable, and texts that are printed into a shell."""
-    values = dict(_AWK_SET.findall(script))
-    named = [name for names in _AWK_NAMED.findall(script) for name in names if name in values]
-    fed = [text for text, shell in _AWK_FED.findall(script) if shell.split()[:1] and shell.split()[0].endswith("sh")]
-    return [*(_awk_text(values[name]) for name in named), *map(_awk_text, fed)]
-
-
-def _redirects(code: str) -> bool:
-    return bool(re.search(r"\bprint(?:f)?\b[^;}\n]*>", code))
-
-
-def _without_regexes(script: str) -> str:
-    # a pattern between slashes may hold pipes that mean nothing; only where an operand is expected
-    return re.sub(r"(^|[({,;!~&|\n]\s*)/(?:[^/\\\n]|\\.)+/", r"\1 1 ", script)
-
-
-def _awk_text(text: str) -> str:
-    return text.replace('\\"', '"').replace("\\\\", "\\").replace("\\n", "\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from interlock.runtime.policy.shell.awk import read_awk
 from interlock.runtime.policy.shell.bounded import found_fields, prints_alone, prints_names
 from interlock.runtime.policy.shell.builtin import BUILTINS, Handler, stdin_code
 from interlock.runtime.policy.shell.carrier import CARRIERS, unwrap_options, unwrap_variables
@@ -17,7 +18,7 @@ from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.git_code import unwrap_git
 from interlock.runtime.policy.shell.opener import OPENERS, enters_namespace, git_part
 from interlock.runtime.policy.shell.option import Reading, Spec, names, read_options
-from interlock.runtime.policy.shell.script import Script, read_awk, read_sed
+from interlock.runtime.policy.shell.script import Script, read_sed
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.terminal import TERMINALS
 from interlock.runtime.policy.shell.walk import Walk

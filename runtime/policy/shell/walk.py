@@ -14,10 +14,10 @@ from dataclasses import replace
 from interlock.runtime.policy.shell.assign import assign
 from interlock.runtime.policy.shell.bounded import bound_of, bounded_fields
 from interlock.runtime.policy.shell.budget import Budget
-from interlock.runtime.policy.shell.condition import evaluated, tested_files
+from interlock.runtime.policy.shell.condition import evaluated, quoted_code, tested_files
 from interlock.runtime.policy.shell.doubt import is_plain, why_not
 from interlock.runtime.policy.shell.expand import Bound, Field, expand, guess, literal_fields, value_of
-from interlock.runtime.policy.shell.feed import compound_output, feed_by_redirects, likely_output
+from interlock.runtime.policy.shell.feed import compound_output, feed_by_redirects, is_bare_shell, likely_output
 from interlock.runtime.policy.shell.frame import Fed, Frame
 from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.model import DYNAMIC, WRITING_OPERATORS, Redirect, SimpleCommand
@@ -56,7 +56,10 @@ class Walk:
         self.budget = budget
         self.commands: list[SimpleCommand] = []
         self.notes: list[str] = []
+        self._source = source
         self._unwrap = unwrap
+        self.alias_ends: dict[str, int] = {}
+        """Alias -> where in the text its definition ends."""
         self._moves = any(word in source for word in _MOVES)
         self._functions: dict[str, tuple[Compound, int, int]] = {}
         """Name -> its definition, and where its commands stand in `commands`."""
@@ -136,14 +139,9 @@ class Walk:
                 continue
             mark = len(self.commands)
             self.node(stage, inner)
-            if fed:
-                self._feed_compound(mark)
-            fed = Fed(None, (), compound_output(stage, inner.scope()))
-
-    def _feed_compound(self, mark: int) -> None:
-        for command in self.commands[mark:]:
-            if command.program.rpartition("/")[2] in ("sh", "bash", "dash", "zsh", "ksh") and len(command.argv) == 1:
+            if fed and any(map(is_bare_shell, self.commands[mark:])):
                 self.note("a shell inside a compound reads its commands from a pipe")
+            fed = Fed(None, (), compound_output(stage, inner.scope()))
 
     def _compound(self, node: Compound, state: State) -> None:
         self._words(node.words, state)
@@ -170,12 +168,8 @@ class Walk:
                 pass
 
     def _subscripts(self, node: Compound, state: State) -> None:
-        """Quoted text that `[[ -v` and arithmetic comparisons expand once more."""
-        for word in node.words:
-            value = "".join(p.value for p in word.parts if isinstance(p, Lit))
-            if _SUBSTITUTION.search(value) and any(isinstance(p, Lit) and p.quoted for p in word.parts):
-                self.text_in_quotes(value, state, node.kind, (node.start, node.end))
-        for value in evaluated(node.words, state.scope()):
+        """Text that `[[ -v` and arithmetic expand once more."""
+        for value in (*quoted_code(node.words), *evaluated(node.words, state.scope())):
             self.text_in_quotes(value, state, node.kind, (node.start, node.end))
 
     def _bare_redirects(self, node: Compound, redirects: tuple[Redirect, ...], state: State) -> None:
@@ -330,6 +324,9 @@ class Walk:
         if first is None or first.value not in state.aliases:
             return False
         name = first.value
+        end = self.alias_ends.get(name, frame.start + 1)
+        if end <= frame.start and "\n" not in self._source[end : frame.start]:
+            return False  # a shell reads a line whole before it runs it: the alias holds only from the next line on
         if not state.expands_aliases:
             # bash would not, zsh would: both are listed
             self.emit(frame, state, f"{name} was given another meaning before")

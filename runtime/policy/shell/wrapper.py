@@ -265,6 +265,7 @@ def unwrap_wrapper(wrapper: Wrapper, frame: Frame, state: State, walk: Walk) -> 
     if (entry := reading.value("--entrypoint")) and wrapper is _CONTAINER:
         words = [Field(entry, True, False, frame.start, frame.end), *(fields[i] for i in reading.operands[1:])]
         walk.run(frame.inner(words), inner, "--entrypoint")
+        return
     words = _inner_words(wrapper, fields, reading)
     words, pairs = _split_assignments(words) if wrapper.assigns else (words, ())
     if not words:

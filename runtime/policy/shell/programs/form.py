@@ -46,6 +46,8 @@ class Form:
     default: str = ""
     """What is read without operands (`.` for ls and find)."""
     stop: bool = False
+    attached: str = ""
+    """Flags that a number may follow in the same word: `od -w16`."""
     pairs: tuple[str, ...] = ()
     """Long options that take two words: `jq --arg name value`."""
 
@@ -58,6 +60,8 @@ class Form:
         return _kept(self, tuple(args)) if len(args) <= _KEPT_WORDS else self._read(args)
 
     def _read(self, args: Sequence[str]) -> Reading:
+        if self.attached:
+            args = [a.rstrip("0123456789") if a[:1] == "-" and a[1:2] in self.attached else a for a in args]
         if self.pairs and not set(self.pairs).isdisjoint(args):
             args = _without_pairs(args, self.pairs)
         if self.numbers:

@@ -163,7 +163,7 @@ READING: dict[str, Form] = {
 
 _CONFIG_READS = names(
     "--get --get-all --get-regexp --get-urlmatch --list -l --get-color --get-colorbool --name-only -z "
-    "--null --show-origin --show-scope --local --global --system --worktree --includes --no-includes "
+    "--null --show-origin --show-scope --local --worktree --includes --no-includes "
     "--type --bool --int --path"
 )
 _ACTS: dict[str, tuple[frozenset[str], int]] = {

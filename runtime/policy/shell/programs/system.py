@@ -70,6 +70,9 @@ def find_paths(args: Sequence[str]) -> tuple[str, ...]:
     return tuple(paths) or (".",)
 
 
+_DATABASES = names("passwd group services protocols shells gshadow aliases rpc")
+
+
 def find_references(args: Sequence[str]) -> tuple[str, ...]:
     """Files that a find compares with: `-newer FILE`, `-samefile FILE`."""
     return tuple(args[i + 1] for i, word in enumerate(args[:-1]) if word in _FIND_REFERENCES)
@@ -84,6 +87,12 @@ def _ps(reading: Reading, args: Sequence[str]) -> str:
     """Letters without a dash are the BSD options, of which `e` shows every variable of every process."""
     shows = any("e" in args[i] for i in reading.operands if not args[i].isdigit())
     return "it would show the variables of all processes" if shows else ""
+
+
+def _getent(reading: Reading, args: Sequence[str]) -> str:
+    """A name or an address of a host is asked of the network."""
+    first = args[reading.operands[0]] if reading.operands else ""
+    return "" if first in _DATABASES else "it may ask the network for a name"
 
 
 def _hostname(reading: Reading, args: Sequence[str]) -> str:
@@ -160,8 +169,8 @@ SYSTEM: dict[str, Form] = {
     "df": form(
         "aBhHiklPTtx",
         "B",
-        "all human-readable si inodes local portability print-type total",
-        "block-size type exclude-type output",
+        "all human-readable si inodes local portability print-type total output",
+        "block-size type exclude-type",
         bad="sync no-sync",
     ),
     "realpath": form(
@@ -215,17 +224,18 @@ SYSTEM: dict[str, Form] = {
         "list-name list-full full newest oldest exact count inverse",
         "parent user",
         reads="none",
+        option_files="-F",
     ),
     "pstree": form("aAcghlnpsStTuUZ", "H", reads="none"),
     "pidof": form("sxz", "o", reads="none"),
     "lscpu": form("abcepxJy", reads="none"),
     "lsmem": form("abJnPr", reads="none"),
-    "lspci": form("nvkmDtqx", "sd", reads="none"),
-    "lsusb": form("vt", "sdD", reads="none"),
+    "lspci": form("nvkmDtx", "sd", reads="none"),
+    "lsusb": form("vt", "sd", reads="none"),
     "lsmod": form(reads="none"),
     "vmstat": form("afmnsdDwt", reads="none"),
     "mount": form("l", reads="none", most=0),
-    "findmnt": form("abCDeFfhiJlkmnPrsu", "oNtST", reads="none"),
+    "findmnt": form("abCDefhiJlkmnPrsu", "oNtST", reads="none"),
     "env": form("0", "", "null", reads="none", most=0),
     "printenv": form("0", "", "null", reads="none"),
     "read": form("rs", "dnNt", reads="none", check=_read),
@@ -239,6 +249,6 @@ SYSTEM: dict[str, Form] = {
     "wait": form("fn", reads="none"),
     "times": form(reads="none", most=0),
     "jobs": form("lnprs", reads="none"),
-    "getent": form("i", "s", reads="none"),
+    "getent": form("i", reads="none", check=_getent),
 }
 """Program -> the form in which it only reads."""

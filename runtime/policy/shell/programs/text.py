@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from interlock.runtime.policy.shell.awk import read_awk
 from interlock.runtime.policy.shell.option import Reading
 from interlock.runtime.policy.shell.programs.form import Form, form
-from interlock.runtime.policy.shell.script import read_awk, read_sed
+from interlock.runtime.policy.shell.script import read_sed
 
 _DIGEST = form("btz", "", "binary tag text zero", bad="check ignore-missing quiet status strict warn")
 _GREP = form(
@@ -24,7 +25,7 @@ _GREP = form(
     "exclude-dir include",
     "dereference-recursive",
     reads="first",
-    option_files="-f --file",
+    option_files="-f --file --exclude-from",
     numbers=True,
     default=".",
 )
@@ -49,6 +50,11 @@ def _awk(reading: Reading, args: Sequence[str]) -> str:
     return "" if script.plain else "the awk program may write files or run commands"
 
 
+def _response(reading: Reading, args: Sequence[str]) -> str:
+    """Programs of binutils read more words from a file that is named behind `@`."""
+    return "it reads options from a file" if any(word.startswith("@") for word in args) else ""
+
+
 def _diff(reading: Reading, args: Sequence[str]) -> str:
     """Below a folder it compares what links lead to, which may lie anywhere."""
     if reading.has("-r", "--recursive") and not reading.has("--no-dereference"):
@@ -66,7 +72,18 @@ def _date(reading: Reading, args: Sequence[str]) -> str:
 
 def _jq(reading: Reading, args: Sequence[str]) -> str:
     source = args[reading.operands[0]] if reading.operands else "."
-    risky = ("env", "$ENV", "input_filename", "import", "include", "debug", "stderr", "$__")
+    risky = (
+        "env",
+        "$ENV",
+        "input_filename",
+        "modulemeta",
+        "get_search_list",
+        "import",
+        "include",
+        "debug",
+        "stderr",
+        "$__",
+    )
     return "the filter reads more than its input" if any(word in source for word in risky) else ""
 
 
@@ -117,25 +134,26 @@ TEXT: dict[str, Form] = {
     "paste": form("sz", "d", "serial zero-terminated", "delimiters"),
     "join": form("iz", "aeojt12v", "ignore-case check-order nocheck-order header zero-terminated"),
     "comm": form("123iz", "", "check-order nocheck-order output-delimiter total zero-terminated"),
-    "fold": form("bs", "w", "bytes spaces", "width"),
+    "fold": form("bs", "w", "bytes spaces", "width", numbers=True),
     "fmt": form(
         "cstu", "wgp", "crown-margin split-only tagged-paragraph uniform-spacing", "width prefix goal", numbers=True
     ),
     "expand": form("i", "t", "initial", "tabs"),
     "unexpand": form("a", "t", "all first-only", "tabs"),
     "column": form(
-        "teJRx",
-        "cosNTHEdOrip",
+        "teJRxdE",
+        "cosNTHOrip",
         "table json fillrows table-empty-lines table-noextreme keep-empty-lines table-noheadings",
         "output-width separator output-separator table-columns table-name table-order table-hide table-right "
         "table-truncate table-wrap tree tree-id tree-parent",
     ),
     "rev": form("0", "", "zero"),
     "od": form(
-        "abcdfilosxhBDHOeFXv",
-        "AjNStw",
-        "traditional output-duplicates",
-        "address-radix skip-bytes read-bytes endian strings format width",
+        "abcdfilosxhBDHOeFXvw",
+        "AjNSt",
+        "traditional output-duplicates strings width",
+        "address-radix skip-bytes read-bytes endian format",
+        attached="w",
     ),
     "hexdump": form(
         "bcCdovxX",
@@ -157,6 +175,7 @@ TEXT: dict[str, Form] = {
         "all print-file-name include-all-whitespace data",
         "bytes radix encoding target output-separator unicode",
         numbers=True,
+        check=_response,
     ),
     "grep": _GREP,
     "egrep": _GREP,
@@ -222,9 +241,10 @@ TEXT: dict[str, Form] = {
         "normal brief report-identical-files context unified ed rcs side-by-side show-c-function recursive new-file ignore-case "
         "ignore-tab-expansion ignore-trailing-space ignore-space-change ignore-all-space ignore-blank-lines text "
         "strip-trailing-cr minimal speed-large-files suppress-common-lines left-column expand-tabs initial-tab color "
-        "no-dereference unidirectional-new-file",
+        "no-dereference unidirectional-new-file ignore-file-name-case no-ignore-file-name-case",
         "label width show-function-line exclude exclude-from starting-file ignore-matching-lines tabsize horizon-lines ifdef "
-        "from-file to-file palette ignore-file-name-case",
+        "from-file to-file palette",
+        option_files="--from-file --to-file -X --exclude-from",
         check=_diff,
     ),
     "diff3": form("aAeEimTxX3", "L"),
@@ -253,7 +273,7 @@ TEXT: dict[str, Form] = {
         most=1,
     ),
     "bc": form("lqsw", "", "mathlib quiet standard warn"),
-    "c++filt": form("_npit", "s", reads="none"),
+    "c++filt": form("_npit", "s", reads="none", check=_response),
     "diffstat": form("bclmqrstvhk", "fnNpw"),
     "dircolors": form("bcp", "", "sh bourne-shell csh c-shell print-database print-ls-colors"),
     "hostid": form(reads="none", most=0),
@@ -305,9 +325,9 @@ TEXT: dict[str, Form] = {
     "xzcat": form("q"),
     "zstdcat": form("q"),
     "lz4cat": form(),
-    "nm": form("aACDglnoprSsuvP", "tfe"),
-    "size": form("ABGt", "o"),
-    "readelf": form("aehlSsrudVDnWgtIcA", "xpR", "all headers"),
+    "nm": form("aACDgnoprSsuvP", "tfe", check=_response),
+    "size": form("ABGtodx", check=_response),
+    "readelf": form("aehlSsrudVDnWgtIcA", "xpR", "all headers", check=_response),
     "objdump": form("afhprtTxdDSsCgwz", "jMbm", "all-headers disassemble full-contents syms"),
     "cloc": form(bad="out report-file"),
     "tokei": form("fs", "et"),

@@ -91,7 +91,9 @@ def _listed_by(verbs: str, letters: str) -> Check:
 
     def check(reading: Reading, args: Sequence[str]) -> str:
         first = args[reading.operands[0]] if reading.operands else ""
-        listing = first in verbs.split() or (bool(first) and set(first) <= set(letters) and "t" in first + "p")
+        listing = first in verbs.split() or (
+            bool(first) and set(first) <= set(letters) and bool(set(first) & set("tp"))
+        )
         plain = listing and len(reading.operands) > 1 and not any(args[i].startswith("@") for i in reading.operands)
         return "" if plain else "it does more than list"
 
@@ -109,7 +111,20 @@ def _no_cache(reading: Reading, args: Sequence[str]) -> str:
 
 
 def _yq(reading: Reading, args: Sequence[str]) -> str:
-    risky = ("load", "env", "system", "$ENV", "$__", "input", "import", "include", "debug", "stderr", "splitDoc")
+    risky = (
+        "load",
+        "eval(",
+        "env",
+        "system",
+        "$ENV",
+        "$__",
+        "input",
+        "import",
+        "include",
+        "debug",
+        "stderr",
+        "splitDoc",
+    )
     return (
         "the filter reads more than its input"
         if any(word in args[i] for word in risky for i in reading.operands)
@@ -159,6 +174,7 @@ _FD = form(
     "older max-results path-separator search-path format",
     bad="follow exec exec-batch list-details base-directory ignore-file gen-completions batch-size hyperlink",
     reads="first",
+    option_files="--search-path",
     globs=False,
     default=".",
 )
@@ -185,12 +201,12 @@ VIEWERS: dict[str, Form] = {
     "gtar": form(),
     "bsdtar": form(),
     "unzip": _shows("lvtpZ", "z1C"),
-    "zipinfo": form("12smlvhMtTzC"),
+    "zipinfo": form("12smlvhtTzC"),
     **{name: _shows("ltc", _PACKER[1], _PACKER[0]) for name in ("gzip", "gunzip", "xz", "unxz", "zstd", "unzstd")},
     **{name: _shows("tc", _PACKER[1], _PACKER[0]) for name in ("bzip2", "bunzip2")},
-    "7z": form(reads="none", check=_listed_by("l t", "")),
-    "unrar": form(reads="none", check=_listed_by("l lb lt v vb t", "")),
-    "ar": form("", check=_listed_by("", "tpvO")),
+    "7z": form(reads="first", check=_listed_by("l t", "")),
+    "unrar": form(reads="first", check=_listed_by("l lb lt v vb t", "")),
+    "ar": form(reads="first", check=_listed_by("", "tpvO")),
     "cpio": form("tvqn0", reads="none", check=_cpio),
     "zcat": form("fvq"),
     "gzcat": form("fvq"),
@@ -199,10 +215,10 @@ VIEWERS: dict[str, Form] = {
                reads="first", check=_yq),
     "shuf": form("erz", "ni", "echo repeat zero-terminated", "head-count input-range", bad="output random-source"),
     "iconv": form("csl", "ft", "list silent", "from-code to-code", bad="output unicode-subst byte-subst widechar-subst"),
-    "pr": form("acdfFJmrtTv", "DehilnNosSwW", numbers=True),
+    "pr": form("acdfFJmrtTveinsS", "DhlNowW", numbers=True, attached="einsS"),
     "stty": form("ag", "", "all save", bad="file", reads="none", check=_stty),
     "umask": form("Sp", reads="none", most=0),
-    "ulimit": form("aHS", reads="none", most=0),
+    "ulimit": form("aHScdefiklmnpqrstuvxT", reads="none", most=0),
     "openssl": form("avbofpdr", reads="none", check=_openssl),
     "mdls": form("r", "n"),
     "sw_vers": form(reads="none"),
