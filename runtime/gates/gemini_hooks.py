@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall, Verdict
+from interlock.runtime.gates.edit_diff import edit_diff
 from interlock.runtime.gates.gemini.settings import OPENED
 from interlock.runtime.gates.hook_session import HookSession, HookSessions
 from interlock.runtime.gates.host import GateHost
@@ -79,6 +80,7 @@ class GeminiGate:
             decision = session.ledger.decide(call)
             if decision.effect == "ask" and decision.source not in _RULES:
                 return {}  # Gemini CLI's own rules know this tool
+        call.diff = edit_diff("gemini", call.tool, call.input, call.cwd)
         answer = answer_of(await session.judged(call, hook))
         return NOBODY if answer == ASK and is_headless(session.pid) else answer
 

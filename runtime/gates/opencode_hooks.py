@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall
+from interlock.runtime.gates.edit_diff import edit_diff
 from interlock.runtime.gates.hook_session import HookSession, HookSessions, nobody
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.opencode.question import TAKEN_DOWN, call_of, merged_into, native_cause
@@ -20,6 +21,8 @@ from interlock.runtime.gates.route import Hook
 from interlock.runtime.gates.wording import denial, said
 
 _log = logging.getLogger(__name__)
+_REFUSED = ("The user rejected permission", "The user has specified a rule")
+"""How opencode begins what it says of a call that it did not run."""
 
 
 class OpencodeGate:
@@ -85,6 +88,7 @@ class OpencodeGate:
                 verdict = await session.judged(call, hook)  # a rule allows it: on record
         else:
             session.ledger.refuse(call)
+            call.diff = edit_diff("opencode", call.tool, call.input, call.cwd)
             verdict = await session.judged(call, hook)
             if verdict.decision == "none" and call.asking_rule:
                 return {"decision": "deny", "message": nobody(call.asking_rule)}
@@ -137,10 +141,13 @@ class OpencodeGate:
                 size=told["bytes"] if isinstance(told.get("bytes"), int) else 0,
             )
             return
-        if call.verdict is not None and call.verdict.decision == "deny":
+        error = str(told.get("error") or "")
+        # a call that ran and failed shows a yes as well; one that opencode refused by itself does not
+        shown = "allow" if not error.startswith(_REFUSED) else "deny"
+        if call.verdict is not None and call.verdict.decision in ("deny", shown):
             session.ledger.delivered(call)
         session.ledger.cancel(call, "withdrawn")
-        session.ledger.result(call, ok=False, summary=str(told.get("error") or "")[:300])
+        session.ledger.result(call, ok=False, summary=error[:300])
         session.forget(call)
 
 
