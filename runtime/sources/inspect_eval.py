@@ -19,7 +19,8 @@ from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.shape import at, count, mapping, name_of, number, objects, some_text, text
 
 _ATTACHED = "attachment://"
-_OUTCOMES: dict[str, Outcome] = {"timeout": "timeout", "permission": "denied", "approval": "denied"}
+_OUTCOMES: dict[str, Outcome] = {"timeout": "timeout", "approval": "denied"}
+"""`permission` is the operating system's no to the tool: a failure."""
 
 
 class InspectAdapter(RecordAdapter):
@@ -31,6 +32,8 @@ class InspectAdapter(RecordAdapter):
     def __init__(self) -> None:
         super().__init__()
         self._told: set[str] = set()
+        self._sourced = False
+        """The sample says which of its messages the person's are; the others are the solver's."""
         self._record: ForeignRecord | None = None
 
     def name(self, record: ForeignRecord) -> str:
@@ -90,7 +93,9 @@ class InspectAdapter(RecordAdapter):
         for when in events.ends:
             self._time(when)
             yield self.say.record("sample")
-        for n, message in enumerate(objects(sample.get("messages"))):
+        messages = objects(sample.get("messages"))
+        self._sourced = any(message.get("source") == "input" for message in messages)
+        for n, message in enumerate(messages):
             yield from self._message(f"{own} {n + 1}", own, message, events, attached)
         self._time(events.last)
         yield from self._account(own, sample)
@@ -107,7 +112,9 @@ class InspectAdapter(RecordAdapter):
         match text(message.get("role")):
             case "user":
                 self._time(events.first)
-                yield self.say.user(said, known, injected=text(message.get("source")) not in ("input", "operator", ""))
+                source = text(message.get("source"))
+                put_there = source not in ("input", "operator") if self._sourced else source == "generate"
+                yield self.say.user(said, known, injected=put_there)
             case "assistant":
                 self._time(events.next_answer(), events.first)
                 yield from self._answer(known, own, message, events, said)

@@ -12,7 +12,7 @@ from interlock.runtime.events.union import AnyEvent, DamagedLine, UnknownEvent
 from interlock.runtime.journal.codec import decode_line
 from interlock.runtime.journal.envelope import brief
 from interlock.runtime.journal.tail import TailReader, read_line_at
-from interlock.runtime.sources.foreign.compressed import is_compressed, unpacked
+from interlock.runtime.sources.foreign.compressed import check_members, is_compressed, unpacked
 from interlock.runtime.sources.foreign.copies import Copies
 from interlock.runtime.sources.foreign.facts import SessionFacts
 from interlock.runtime.sources.foreign.registry import UnknownFormat, detect
@@ -38,6 +38,8 @@ def open_log(path: Path, *, session: str = "", part: str | None = None) -> Trans
             log_format, framing = detect(plain)
         except UnknownFormat as error:
             raise UnknownFormat(str(error).replace(str(plain), str(path))) from None
+        if framing == "archive":
+            check_members(plain)
         name = session or f"{log_format.kind}:{path.stem.removesuffix('.jsonl')}"
         return Translation(plain, log_format, framing, session=name, part=part, beside=beside.pop_all())
 

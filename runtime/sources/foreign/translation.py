@@ -21,6 +21,7 @@ from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.journal.codec import LINE_LIMIT, encode, loads
 from interlock.runtime.journal.tail import Cursor, Line, TailReader, last_lines
 from interlock.runtime.sources.foreign.adapter import Adapter, Format, Framing
+from interlock.runtime.sources.foreign.compressed import CannotUnpack, member
 from interlock.runtime.sources.foreign.framing import frame_document, frame_line
 from interlock.runtime.sources.foreign.prices import Prices
 from interlock.runtime.sources.foreign.record import DamagedRecord, ForeignRecord, Framed
@@ -212,7 +213,12 @@ class Translation:
         if info.file_size > DOCUMENT_LIMIT:
             yield DamagedRecord(info.header_offset, info.file_size, f"{info.filename} is over the limit", "")
             return
-        for framed in frame_document(archive.read(info)):
+        try:
+            data = member(self.path, archive, info, DOCUMENT_LIMIT)
+        except CannotUnpack as error:
+            yield DamagedRecord(info.header_offset, info.compress_size, f"{info.filename}: {error}", "")
+            return
+        for framed in frame_document(data):
             if isinstance(framed, ForeignRecord):
                 value = {"member": info.filename, "value": framed.value}
                 yield ForeignRecord(value, info.header_offset, framed.size)

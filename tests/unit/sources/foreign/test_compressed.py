@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import zipfile
 import zlib
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from interlock.runtime.events.foreign import ForeignDamaged
 from interlock.runtime.sources.foreign import compressed
-from interlock.runtime.sources.foreign.reading import facts_of
+from interlock.runtime.sources.foreign.reading import all_events, facts_of, open_log
 from interlock.runtime.sources.foreign.registry import UnknownFormat
 
 LOG = b"".join(
@@ -94,6 +97,45 @@ def test_a_small_file_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkey
     path.write_bytes(frame(LOG))
     with pytest.raises(compressed.CannotUnpack, match="more than 100 bytes"):
         facts_of(path)
+
+
+def archive(path: Path, name: str, value: Any) -> Path:
+    """An archive whose only member was compressed with zstd: method 93, in both heads of it."""
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr(name, frame(json.dumps(value).encode()))
+    data = bytearray(path.read_bytes())
+    for mark, place in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        at = data.index(mark) + place
+        data[at : at + 2] = (93).to_bytes(2, "little")
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.usefixtures("unpacker")
+def test_a_member_of_an_archive_that_zstd_compressed_is_read(tmp_path: Path) -> None:
+    """Inspect's logs, as 0.3.285 writes them."""
+    spec = {"run_id": "r1", "created": "2026-01-01T00:00:00Z", "packages": {"inspect_ai": "0.3.285"}}
+    facts = facts_of(archive(tmp_path / "log.eval", "header.json", {"eval": spec}))
+    assert (facts["format"], facts["session"], facts["damagedLines"]) == ("inspect_eval", "r1", 0)
+
+
+@pytest.mark.usefixtures("unpacker")
+def test_a_member_that_is_torn_is_damage_and_named(tmp_path: Path) -> None:
+    path = archive(tmp_path / "log.eval", "header.json", {"eval": {"run_id": "r1"}})
+    path.write_bytes(path.read_bytes().replace(compressed.MAGIC, b"torn"))
+    with closing(open_log(path)) as log:
+        (damaged,) = all_events(log)
+    assert isinstance(damaged, ForeignDamaged)
+    assert "header.json" in damaged.reason
+
+
+def test_a_python_without_zstd_says_what_an_archive_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> Any:
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(compressed, "importlib", SimpleNamespace(import_module=absent))
+    with pytest.raises(compressed.CannotUnpack, match="install the package zstandard"):
+        facts_of(archive(tmp_path / "log.eval", "header.json", {}))
 
 
 def test_a_python_without_zstd_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

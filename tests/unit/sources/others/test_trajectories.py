@@ -224,6 +224,25 @@ def test_an_evaluation_tells_each_sample_s_calls_with_their_times_and_approvals(
     assert (found.facts.tokens().input, dict(found.facts.boundaries)) == (7, {"error": 1})
 
 
+def test_an_evaluation_s_solver_speaks_for_nobody_and_a_file_s_no_is_no_denial(tmp_path: Path, read_path) -> None:
+    """As 0.3.285 writes it: what the person gave has a source, and what the solver puts behind it has none."""
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "messages": [
+            {"role": "user", "content": "go", "source": "input"},
+            {"role": "assistant", "content": "", "tool_calls": [{"id": "c", "function": "read", "arguments": {}}]},
+            {"role": "tool", "tool_call_id": "c", "content": "", "error": {"type": "permission", "message": "no"}},
+            {"role": "user", "content": "Please proceed."},
+        ],
+    }
+    facts = read_path(archive(tmp_path / "x", samples__1_epoch_1=sample)).facts
+    assert (facts.user_turns, facts.injected, facts.failed, facts.denied) == (1, 1, 1, 0)
+    for message in sample["messages"]:
+        message.pop("source", None)
+    assert read_path(archive(tmp_path / "y", samples__1_epoch_1=sample)).facts.user_turns == 2
+
+
 def test_a_member_that_is_no_json_is_damaged_and_the_others_are_read(tmp_path: Path, read_path) -> None:
     sample = {"id": 1, "epoch": 1, "messages": [{"role": "user", "content": "go", "source": "input"}]}
     found = read_path(archive(tmp_path / "x", samples__1_epoch_1=sample, samples__2_epoch_1='{"id": 2, "mess'))
