@@ -68,10 +68,12 @@ class Hosts:
 
     async def run(self) -> None:
         """Look for hosts until cancelled."""
-        looks, names = 0, None
+        looks, names, folder = 0, None, ""
         try:
             while True:
-                seen = await asyncio.to_thread(_names)
+                if looks % FULL_LOOK == 0:
+                    folder = await asyncio.to_thread(_folder)
+                seen = _names(folder)  # some microseconds; a thread four times a second costs more
                 if seen != names or looks % FULL_LOOK == 0:
                     await self._look()
                     names = seen
@@ -257,12 +259,19 @@ class Hosts:
         return bool(self._tasks) or not self.looked.is_set()
 
 
-def _names() -> frozenset[str]:
+def _folder() -> str:
     from interlock.runtime.journal.place import PlaceError, run_home
 
     try:
-        return frozenset(name for name in os.listdir(run_home()) if name.endswith(".json"))
-    except (OSError, PlaceError):
+        return str(run_home())
+    except PlaceError:
+        return ""
+
+
+def _names(folder: str) -> frozenset[str]:
+    try:
+        return frozenset(name for name in os.listdir(folder) if name.endswith(".json")) if folder else frozenset()
+    except OSError:
         return frozenset()
 
 

@@ -6,8 +6,8 @@ Promises: the file is read and written in a thread; what came of taking a rule o
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
-from typing import Any
 
 from interlock.tui.model.undo import Note
 
@@ -22,11 +22,19 @@ class KeptRules:
         self.fault = ""
         """Why they could not be read."""
         self._changed, self._tell = changed, tell
+        self._file = ""
+        """Where they stand, once that is known."""
+        self._stamp: tuple[int, ...] | None = None
 
     async def read(self) -> None:
-        """Read them anew."""
+        """Read them anew, if the file is another."""
         before = self.rules, self.fault
-        self.rules, self.fault = await asyncio.to_thread(_read)
+        stamp = _stamp(self._file)
+        if self._file and stamp == self._stamp:
+            return
+        self._file, self.rules, self.fault = await asyncio.to_thread(_read)
+        # a change while it was read shows in its stamp, and is read the next time
+        self._stamp = stamp
         if before != (self.rules, self.fault):
             self._changed()
 
@@ -37,16 +45,26 @@ class KeptRules:
         await self.read()
 
 
+def _stamp(file: str) -> tuple[int, ...] | None:
+    try:
+        seen = os.stat(file)
+    except OSError:
+        return None
+    return seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino
+
+
 # what these import takes a third of a second, so that too is done in the thread
 
 
-def _read() -> Any:
+def _read() -> tuple[str, tuple[tuple[str, str], ...], str]:
     from interlock.runtime.tools.kept_rule import KeptRuleError, kept_rules
+    from interlock.runtime.tools.policy_files import user_file
 
+    file = str(user_file())
     try:
-        return tuple((rule.id, rule.text) for rule in kept_rules()), ""
+        return file, tuple((rule.id, rule.text) for rule in kept_rules()), ""
     except KeptRuleError as error:
-        return (), str(error)
+        return file, (), str(error)
 
 
 def _drop(rule_id: str) -> Note:

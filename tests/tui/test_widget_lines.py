@@ -9,7 +9,9 @@ import pytest
 from textual.app import ComposeResult
 from textual.strip import Strip
 
+from interlock.tui.model.inked import Inked, ink
 from interlock.tui.safe_text import one_line, to_strip
+from interlock.tui.widgets.inbox_list import GroupedList
 from interlock.tui.widgets.lines import LineList, ListRows
 
 pytestmark = pytest.mark.tui
@@ -171,3 +173,35 @@ async def test_rows_look_as_they_should(themed: Any, golden: Any) -> None:
     async with app.run_test(size=(36, 5)) as pilot:
         await pilot.press("j")
         golden(app, "lines-36x5")
+
+
+async def test_when_time_goes_on_only_the_rows_whose_age_changed_are_drawn_anew(themed: Any) -> None:
+    now, drawn = [0], []
+
+    def draw(item: int, width: int) -> Inked:
+        drawn.append(item)
+        return ink(f"row {item} {(now[0] + item) // 60}m")
+
+    lines: GroupedList[int] = GroupedList(draw, str, age=lambda item: f"{(now[0] + item) // 60}m")
+    app = app_with(themed, lines)
+    async with app.run_test(size=(40, 12)) as pilot:
+        lines.show_items(list(range(10)))
+        lines.grow()
+        await pilot.pause()
+        drawn.clear()
+        now[0] = 51
+        lines.grow()
+        await pilot.pause()
+        assert drawn == [9]
+        assert "row 9 1m" in strips_text(app)
+        lines.show_items(list(range(10)))
+        await pilot.pause()
+        assert lines.row_count == 10
+        lines.show_items([*range(9), 10])
+        await pilot.pause()
+        assert "row 10 1m" in strips_text(app)
+        assert "row 9 " not in strips_text(app)
+
+
+def strips_text(app: Any) -> str:
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())

@@ -83,27 +83,34 @@ def row_line(row: InboxRow, width: int, now: int, *, ascii_only: bool = False) -
     if row.kind == "group":
         return beside(ink((row.title, "bold quiet")), ink((str(row.number), "quiet")), width)
     if row.ask is not None:
-        return fitted(_ask_line(row.ask, width, now, ascii_only), width)
+        return fitted(_ask_line(row.ask, row_age(row, now), width, ascii_only), width)
     if row.session is not None:
-        return fitted(_session_line(row.session, width, now, ascii_only), width)
+        return fitted(_session_line(row.session, row_age(row, now), width, ascii_only), width)
     return ink("")
 
 
-def _ask_line(ask: Ask, width: int, now: int, ascii_only: bool) -> Inked:
+def row_age(row: InboxRow, now: int) -> str:
+    """What of a row grows by itself."""
+    if row.ask is not None:
+        return age(now - row.ask.opened_at) if row.ask.is_open else row.ask.stage
+    if row.session is not None:
+        return rough_age(now - row.session.last_at) if row.session.last_at else ""
+    return ""
+
+
+def _ask_line(ask: Ask, old: str, width: int, ascii_only: bool) -> Inked:
     sign = _sign("ask", ascii_only) if ask.stage != "closed" else _sign("gone", ascii_only)
-    old = age(now - ask.opened_at) if ask.is_open else ask.stage
     style = "bold ask" if ask.is_open else "quiet"
     what = f"{ask.tool} {ask.prompt}" if ask.prompt and ask.tool not in ask.prompt else ask.prompt or ask.tool
     return _line(sign, folder_name(ask.cwd) or ask.title, ask.agent, what, (old, style), width)
 
 
-def _session_line(row: SessionRow, width: int, now: int, ascii_only: bool) -> Inked:
+def _session_line(row: SessionRow, old: str, width: int, ascii_only: bool) -> Inked:
     sign = _sign(SIGN_OF[row.status], ascii_only)
     live = row.status in ("running", "waiting", "idle")
     what = row.action if live and row.status != "idle" else (row.checked or _ending(row))
     if row.fault:
         what = row.fault
-    old = rough_age(now - row.last_at) if row.last_at else ""
     return _line(sign, folder_name(row.cwd) or row.name, row.agent, what, (old, "quiet"), width)
 
 

@@ -41,6 +41,12 @@ def history_rows(sessions: Iterable[SessionRow], words: str = "") -> list[TableR
     return [TableRow(r.id, "session", session=r) for root, below in roots for r in (root, *below)]
 
 
+def row_age(row: TableRow, now: int) -> str:
+    """What of a row grows by itself."""
+    s = row.session
+    return rough_age(now - s.last_at) if s is not None and s.last_at else ""
+
+
 def table_line(row: TableRow, width: int, now: int, *, ascii_only: bool = False, dated: bool = False) -> Inked:
     """One row as it is drawn; columns that have no room are left out from the right end of importance."""
     if row.kind == "group":
@@ -49,7 +55,7 @@ def table_line(row: TableRow, width: int, now: int, *, ascii_only: bool = False,
         return ink("")
     s = row.session
     sign = SIGNS[SIGN_OF[s.status]]
-    when = day(s.last_at) if dated else rough_age(now - s.last_at) if s.last_at else ""
+    when = day(s.last_at) if dated else row_age(row, now)
     some = "≥" if s.partial and not ascii_only else ">" if s.partial else ""
     last = 16 if dated else 6
     guessed = ("?" if s.guessed else " ", "quiet")

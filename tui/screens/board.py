@@ -14,7 +14,7 @@ from textual.binding import BindingType
 
 from interlock.tui.commands import Find, bind
 from interlock.tui.model.inked import Inked, fitted, ink
-from interlock.tui.model.table import TableRow, board_rows, table_line
+from interlock.tui.model.table import TableRow, board_rows, row_age, table_line
 from interlock.tui.screens.frame import FrameScreen
 from interlock.tui.widgets.filter_input import FilterInput
 from interlock.tui.widgets.inbox_list import GroupedList
@@ -40,7 +40,12 @@ class BoardScreen(FrameScreen):
 
     def compose_content(self) -> ComposeResult:
         yield GroupedList[TableRow](
-            self._draw, lambda row: row.key, lambda row: row.kind == "session", empty=self.empty, id="list"
+            self._draw,
+            lambda row: row.key,
+            lambda row: row.kind == "session",
+            age=None if self.dated else lambda row: row_age(row, self.store.now()),
+            empty=self.empty,
+            id="list",
         )
         yield InkedLines(id="evidence")
         yield FilterInput(id="filter")
@@ -54,7 +59,6 @@ class BoardScreen(FrameScreen):
         return self.query_one("#list", GroupedList)
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.list.focus()
 
     def rows(self, words: str) -> list[TableRow]:

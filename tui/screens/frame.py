@@ -16,7 +16,9 @@ from textual.screen import Screen
 from interlock.tui.commands import REGISTRY, bind
 from interlock.tui.model.header import counts_of, header_line
 from interlock.tui.model.inked import fitted, ink
+from interlock.tui.model.moment import minute
 from interlock.tui.screens.ways import EVERYWHERE, Ways
+from interlock.tui.widgets.inbox_list import GroupedList
 from interlock.tui.widgets.inked_lines import InkedLines
 from interlock.tui.widgets.key_footer import KeyFooter
 from interlock.tui.widgets.message_box import MessageBox
@@ -79,6 +81,8 @@ class FrameScreen(Ways, Screen[None]):
         """Whether the terminal is below the least size."""
         return self.size.width < LEAST_WIDTH or self.size.height < LEAST_HEIGHT
 
+    # Textual calls the handlers of every class of a screen, the one below first: none calls that of its base
+
     def on_mount(self) -> None:
         self.set_interval(1.0, self.tick)
         self.changed()
@@ -103,17 +107,27 @@ class FrameScreen(Ways, Screen[None]):
         """A second has passed: ages grow."""
         if self.is_current:
             self.draw_frame()
+            for lines in self.query(GroupedList):
+                lines.grow()
 
     def draw_frame(self) -> None:
         """Header and footer."""
         store, width = self.store, max(self.size.width - 2, 1)
         counts = counts_of(store.asks, store.sessions, scanned=store.scanned, faults=len(store.faults))
-        self.query_one("#header", InkedLines).show([header_line(counts, self.view, width, store.now())])
-        here, least = f"{self.size.width}x{self.size.height}", f"{LEAST_WIDTH}x{LEAST_HEIGHT}"
-        need = f"Interlock needs {least}; this is {here}." if width > 45 else f"needs {least}: {here}"
-        self.query_one("#need", InkedLines).show([fitted(ink((need, "bold ask")), self.size.width)])
+        drawn = (counts, self.size, minute(store.now()))
+        if drawn != self._drawn_for:
+            self._drawn_for = drawn
+            self.query_one("#header", InkedLines).show([header_line(counts, self.view, width, store.now())])
+            self._say_need()
         self._offer_undo()
 
+    def _say_need(self) -> None:
+        here, least = f"{self.size.width}x{self.size.height}", f"{LEAST_WIDTH}x{LEAST_HEIGHT}"
+        need = f"Interlock needs {least}; this is {here}." if self.size.width > 47 else f"needs {least}: {here}"
+        self.query_one("#need", InkedLines).show([fitted(ink((need, "bold ask")), self.size.width)])
+
+    _drawn_for: object = None
+    """What the header was drawn for."""
     _offers_undo = False
     """Whether the footer says what can be undone."""
 

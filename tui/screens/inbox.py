@@ -34,7 +34,7 @@ from interlock.tui.model.alike import alike
 from interlock.tui.model.answers import BY_COMMAND, may_stand, offered
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.given import Given, given
-from interlock.tui.model.inbox import InboxRow, place, row_line, rows
+from interlock.tui.model.inbox import InboxRow, place, row_age, row_line, rows
 from interlock.tui.screens.frame import FrameScreen
 from interlock.tui.widgets.ask_card import AskCard
 from interlock.tui.widgets.filter_input import FilterInput
@@ -102,6 +102,7 @@ class InboxScreen(FrameScreen):
                 lambda row, width: row_line(row, width, self.store.now(), ascii_only=app.ascii_only),
                 lambda row: row.key,
                 lambda row: row.kind in ("ask", "session"),
+                age=lambda row: row_age(row, self.store.now()),
                 empty=EMPTY,
                 id="left",
             )
@@ -121,16 +122,15 @@ class InboxScreen(FrameScreen):
         return self.query_one("#card", AskCard)
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.list.focus()
 
     # --- rows
 
     def tick(self) -> None:
-        """A second has passed: ages grow in the list too."""
+        """A second has passed: the card's times grow with those of the list, in one frame."""
         super().tick()
         if self.is_current:
-            self.list.changed()
+            self.card.tick()
 
     def refresh_rows(self) -> None:
         """Pull rows; the card keeps its ask whatever happens to the list."""

@@ -55,13 +55,11 @@ class RulesScreen(FrameScreen):
         return self.query_one("#list", GroupedList)
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.list.focus()
 
     def on_screen_resume(self) -> None:
         """On top again: the policy file may be another by now."""
         self.store.look_at_kept_rules()
-        super().on_screen_resume()
 
     def refresh_rows(self) -> None:
         names = {row.id: row.name for row in self.store.sessions}

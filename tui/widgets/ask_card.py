@@ -100,7 +100,6 @@ class AskCard(Widget):
         yield InkedLines(id="answers")
 
     def on_mount(self) -> None:
-        self.set_interval(1.0, self._tick)
         self._draw(anew=True)
 
     # --- what is shown
@@ -247,8 +246,15 @@ class AskCard(Widget):
             end_asked=self._end_asked,
         )
 
-    def _tick(self) -> None:
-        if self.ask is not None and self.ask.is_open and self._in_view:
+    def tick(self) -> None:
+        """A second has passed: the times of the head grow, and the rest stays unless the head wants other room."""
+        if self.ask is None or not self.ask.is_open or not self._in_view:
+            return
+        shown = self.query_one("#head", InkedLines)
+        head = card.head(self.ask, max(self.size.width - 2, 20), self._now(), self._place)
+        if len(head) == len(shown.lines):
+            shown.show(head)
+        else:
             self._draw_frame()
 
     # --- the guard

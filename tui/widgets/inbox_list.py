@@ -18,7 +18,9 @@ Item = TypeVar("Item")
 
 
 class GroupedList(LineList, Generic[Item]):
-    """Shows rows of a model. `draw` gives a row as a line, `key` its name, `is_row` whether it can be chosen."""
+    """Shows rows of a model. `draw` gives a row as a line, `key` its name, `is_row` whether it can be chosen; `age` is
+    what of a row grows by itself, so that a row is drawn anew when that has changed.
+    """
 
     def __init__(
         self,
@@ -26,20 +28,35 @@ class GroupedList(LineList, Generic[Item]):
         key: Callable[[Item], str],
         is_row: Callable[[Item], bool] = lambda item: True,
         *,
+        age: Callable[[Item], str] | None = None,
         empty: Sequence[str] = (),
         id: str | None = None,  # noqa: A002 - Textual's own name
     ) -> None:
         super().__init__(empty=empty, id=id)
         self._item_line, self._item_key, self._is_row = draw, key, is_row
+        self._age = age
+        self._ages: list[str] = []
         self.items: Sequence[Item] = ()
 
     def show_items(self, items: Sequence[Item]) -> None:
-        """Show other items; the cursor stays on its key."""
+        """Show other items; the cursor stays on its key. The same again costs nothing that is not seen."""
+        if items == self.items:
+            self.tick()
+            return
         self.items = items
         first = not self.row_count
         self.show(ListRows(items, self._draw, self._item_key))
         if items and (first or not self._is_row(items[self.index or 0])):
             self._move(self.index or 0)
+
+    def grow(self) -> None:
+        """Time went on, and nothing else."""
+        if self._age is not None:
+            before, self._ages = self._ages, [self._age(item) for item in self.items]
+            if len(before) == len(self._ages):
+                self.tick([place for place, old in enumerate(before) if old != self._ages[place]])
+            else:
+                self.tick()
 
     @property
     def item(self) -> Item | None:

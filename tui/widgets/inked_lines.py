@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -36,11 +36,13 @@ class InkedLines(Widget):
 
     def show(self, lines: Sequence[Inked]) -> None:
         """Show other lines."""
-        lines = tuple(lines)
-        if lines != self._lines:
-            grown = len(lines) != len(self._lines)
-            self._lines = lines
-            self.refresh(layout=grown)
+        before, self._lines = self._lines, tuple(lines)
+        if len(before) != len(self._lines):
+            self.refresh(layout=True)
+            return
+        for y, (old, new) in enumerate(zip(before, self._lines, strict=True)):
+            if old != new:
+                self.refresh(Region(0, y, self.size.width, 1))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """A row a line."""

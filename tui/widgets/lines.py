@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from rich.segment import Segment
@@ -194,6 +194,20 @@ class LineList(ScrollView, can_focus=True):
         """Say that the rows differ from what was drawn: other text, more rows, fewer rows."""
         # Until the new length is taken over, the virtual size is the length that was on screen.
         self._settle(self.scroll_offset.y + self._height >= self.virtual_size.height)
+
+    def tick(self, places: Iterable[int] | None = None) -> None:
+        """Say that the same rows may look otherwise by now: those that do are drawn anew, they alone. `places`: where
+        to look, all that are in view if not given.
+        """
+        top, width = self.scroll_offset.y, self.scrollable_content_region.width
+        view = range(top, min(top + self._height, len(self._rows)))
+        for place in view if places is None else places:
+            drawn = (place, width, place == self._index)
+            if place in view and (known := self._cache.get(drawn)) is not None:
+                now = self._drawn(*drawn)
+                if now != known:
+                    self._cache[drawn] = now
+                    self.refresh_line(place)
 
     def select(self, key: str) -> bool:
         """Put the cursor on a key and bring it in view. False when it is not there."""

@@ -6,7 +6,7 @@ tests and on screen alike; no colour is written in Python.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Mapping
 
 from rich.style import Style
 from textual.app import App
@@ -21,22 +21,23 @@ _WEIGHTS = ("bold", "dim", "reverse")
 
 def style_of(app: App[object], name: str) -> Style:
     """The style of a name in the app's present theme."""
-    return _style(name, tuple(sorted(_variables(app).items()))) if name else Style.null()
-
-
-def _variables(app: App[object]) -> dict[str, str]:
-    known = getattr(app, "_interlock_variables", None)
+    if not name:
+        return Style.null()
+    known = getattr(app, "_interlock_styles", None)
     if known is None or known[0] != app.theme:
-        known = (app.theme, app.get_css_variables())
-        app._interlock_variables = known  # type: ignore[attr-defined]
-    return known[1]
+        known = (app.theme, app.get_css_variables(), {})
+        app._interlock_styles = known  # type: ignore[attr-defined]
+    _, variables, styles = known
+    style = styles.get(name)
+    if style is None:
+        style = styles[name] = _style(name, variables)
+    return style
 
 
-@lru_cache(maxsize=256)
-def _style(name: str, variables: tuple[tuple[str, str], ...]) -> Style:
+def _style(name: str, variables: Mapping[str, str]) -> Style:
     words = name.split(" ")
     colours = [word for word in words if word not in _WEIGHTS]
-    ground = Color.parse(dict(variables)[colours[0]]).rich_color if colours else None
+    ground = Color.parse(variables[colours[0]]).rich_color if colours else None
     return Style(
         color=ground, bold="bold" in words or None, dim="dim" in words or None, reverse="reverse" in words or None
     )

@@ -6,7 +6,7 @@ steps only. A row's key is its place in the file, so it stays the same when the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from textual import events
 from textual.strip import Strip
@@ -98,11 +98,10 @@ class Waterfall(LineList):
             self._cache.clear()
             self.refresh()
 
-    def tick(self) -> None:
-        """Time went on: what runs or waits grew."""
+    def tick(self, places: Iterable[int] | None = None) -> None:
+        """Time went on: what runs or waits grew, and the scale with it at times."""
         self.rescale()
-        self._cache.clear()
-        self.refresh()
+        super().tick(places)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
