@@ -19,6 +19,7 @@ from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.shape import (
     at,
     count,
+    items,
     mapping,
     name_of,
     number,
@@ -93,6 +94,10 @@ class MiniSweAdapter(RecordAdapter):
         self._time(message)
         known, said = f"message {n + 1}", text_of(message.get("content"))
         role = text(message.get("role")) or text(message.get("type"))
+        if not role and message.get("object") == "response":
+            # as the provider's other interface answers: one object with all that was said and asked
+            message, role = _as_message(message), "assistant"
+            said = text_of(message.get("content"))
         match role:
             case "system":
                 yield self.say.record("system")
@@ -129,19 +134,19 @@ class MiniSweAdapter(RecordAdapter):
         for call_id, tool, given in _calls(known, message, extra, said):
             self._open = call_id
             yield from self.say.intent(call_id, tool, given, request_id=known)
-        yield from self._used(known, extra)
+        yield from self._used(known, extra, message.get("usage"))
 
-    def _used(self, known: str, extra: dict[str, Any]) -> Iterator[AnyEvent]:
+    def _used(self, known: str, extra: dict[str, Any], told: Any) -> Iterator[AnyEvent]:
         response, cost = mapping(extra.get("response")), number(extra.get("cost"))
-        usage = mapping(response.get("usage"))
+        usage = mapping(response.get("usage")) or mapping(told)
         if not usage and cost is None:
             return
         self._priced = self._priced or cost is not None
         used = Usage(
             input=count(usage.get("prompt_tokens")) or count(usage.get("input_tokens")) or 0,
             output=count(usage.get("completion_tokens")) or count(usage.get("output_tokens")) or 0,
-            cache_read=count(at(usage, "prompt_tokens_details", "cached_tokens")) or 0,
-            reasoning=count(at(usage, "completion_tokens_details", "reasoning_tokens")) or 0,
+            cache_read=_detail(usage, "prompt_tokens_details", "input_tokens_details", "cached_tokens"),
+            reasoning=_detail(usage, "completion_tokens_details", "output_tokens_details", "reasoning_tokens"),
         )
         model = some_text(response.get("model")) or self.head.known.get("model")
         found = self.say.usage(known, used, model=model, cost_usd=cost)
@@ -177,6 +182,27 @@ class MiniSweAdapter(RecordAdapter):
         if status.lower() not in _DONE and self.head.known.get("ended") != status:
             self.head.known["ended"] = status
             yield self.say.boundary("error", status)
+
+
+def _detail(usage: dict[str, Any], one: str, other: str, name: str) -> int:
+    return count(at(usage, one, name)) or count(at(usage, other, name)) or 0
+
+
+def _as_message(response: dict[str, Any]) -> dict[str, Any]:
+    rows = objects(response.get("output"))
+    calls = [
+        {"id": row.get("call_id"), "function": {"name": row.get("name"), "arguments": row.get("arguments")}}
+        for row in rows
+        if row.get("type") == "function_call"
+    ]
+    thoughts = [text_of(part) for row in rows if row.get("type") == "reasoning" for part in items(row.get("summary"))]
+    said = [text_of(row.get("content")) for row in rows if row.get("type") == "message"]
+    return {
+        **response,
+        "content": "\n".join(part for part in said if part),
+        "reasoning_content": "\n".join(part for part in thoughts if part),
+        "tool_calls": calls,
+    }
 
 
 def _harness(message: dict[str, Any], said: str) -> bool:

@@ -158,6 +158,40 @@ def test_atif_s_sum_counts_where_no_step_tells_tokens_and_copied_steps_do_not(re
     )
 
 
+def test_answers_of_the_provider_s_other_interface_are_messages_with_their_calls(read) -> None:
+    """The form of mini-swe-agent 2.4.6, made by a run of it."""
+
+    def answer(n: int, said: str, command: str) -> dict[str, Any]:
+        rows: list[dict[str, Any]] = [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}]
+        rows += [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]}]
+        rows += [
+            {"type": "function_call", "call_id": f"c{n}", "name": "bash", "arguments": json.dumps({"command": command})}
+        ]
+        usage = {"input_tokens": 10, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 4}}
+        extra = {"actions": [{"command": command, "tool_call_id": f"c{n}"}], "cost": 0.5, "timestamp": 1796042558.2 + n}
+        return {"object": "response", "output": rows, "usage": usage, "extra": extra}
+
+    def output(n: int, code: int) -> dict[str, Any]:
+        extra = {"raw_output": "", "returncode": code, "timestamp": 1796042559.2 + n, "exception_info": ""}
+        text = f"<returncode>{code}</returncode>\n<output>\n</output>"
+        return {"type": "function_call_output", "call_id": f"c{n}", "output": text, "extra": extra}
+
+    task = {"role": "user", "content": [{"type": "input_text", "text": "do it"}]}
+    found = read(
+        {
+            "info": {"mini_version": "2.4.6", "config": {"model": {"model_name": "m"}}},
+            "messages": [task, answer(1, "one", "ls"), output(1, 0), answer(2, "two", "exit 3"), output(2, 3)],
+            "trajectory_format": "mini-swe-agent-1.1",
+        }
+    )
+    facts = found.facts
+    assert (facts.user_turns, facts.assistant_messages, dict(facts.calls)) == (1, 2, {"bash": 2})
+    assert (facts.ended, facts.failed, facts.cost_usd) == (2, 1, 1.0)
+    assert (facts.usage["m"].input, facts.usage["m"].cache_read) == (20, 8)
+    assert [event.text for event in found.of("message.assistant")] == ["one", "two"]
+    assert [event.text for event in found.of("message.reasoning")] == ["hm", "hm"]
+
+
 def archive(path: Path, **members: Any) -> Path:
     with zipfile.ZipFile(path, "w") as made:
         for name, value in members.items():
