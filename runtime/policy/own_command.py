@@ -25,6 +25,7 @@ _POLICY_ACTS = {
     "trust": "it would trust rules in your place",
     "revoke": "it would change which permissions stand",
 }
+_POLICY_TELLS = names("check explain test list grants")
 _VALUED = ("-s", "--session")
 
 
@@ -37,7 +38,8 @@ def own_command(simple: SimpleCommand) -> str:
         if words[0] in _ACTS:
             return _ACTS[words[0]]
         if words[0] == "policy":
-            return next((_POLICY_ACTS[word] for word in words[1:2] if word in _POLICY_ACTS), "")
+            verb = next((word for word in words[1:] if word in _POLICY_ACTS or word in _POLICY_TELLS), "")
+            return _POLICY_ACTS.get(verb, "")
     return ""
 
 

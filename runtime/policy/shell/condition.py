@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from interlock.runtime.policy.shell.expand import Scope, expand
+from interlock.runtime.policy.shell.expand import Bound, Scope, expand
 from interlock.runtime.policy.shell.model import Redirect
 from interlock.runtime.policy.shell.syntax import Arith, Lit, Var, Word
 
@@ -23,7 +23,7 @@ def tested_files(words: Sequence[Word], scope: Scope) -> tuple[Redirect, ...]:
     texts = [word.text for word in words]
     at = [i + 1 for i, text in enumerate(texts[:-1]) if _ONE_FILE.fullmatch(text) and _begins(texts, i)]
     at += [j for i, text in enumerate(texts) if text in _TWO_FILES for j in (i - 1, i + 1) if 0 <= j < len(words)]
-    return tuple(_read(words[i], scope) for i in at)
+    return tuple(redirect for i in at for redirect in _read(words[i], scope))
 
 
 def _begins(texts: Sequence[str], i: int) -> bool:
@@ -31,10 +31,15 @@ def _begins(texts: Sequence[str], i: int) -> bool:
     return i == 0 or texts[i - 1] in ("!", "&&", "||", "(") or texts[i - 1] not in ("=", "==", "!=", "=~", "<", ">")
 
 
-def _read(word: Word, scope: Scope) -> Redirect:
+def _read(word: Word, scope: Scope) -> list[Redirect]:
+    parts = [part for part in word.parts if not (isinstance(part, Lit) and not part.value)]
+    part = parts[0] if len(parts) == 1 else None
+    bound = scope.values.get(part.name) if isinstance(part, Var) and not part.op else None
+    if isinstance(bound, Bound) and bound.items:
+        return [Redirect("<", item.value, None, False) for item in bound.items]
     fields = expand(word, scope)
     known = len(fields) == 1 and fields[0].known
-    return Redirect("<", fields[0].value if known else None, None, False)
+    return [Redirect("<", fields[0].value if known else None, None, False)]
 
 
 def quoted_code(words: Sequence[Word]) -> Iterator[str]:

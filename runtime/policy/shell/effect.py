@@ -112,7 +112,7 @@ def _listed(name: str, args: list[str], command: SimpleCommand) -> tuple[list[st
     if form.reads == "none":
         return given_files, writes
     files = [args[i] for i in reading.operands]
-    given = any(o.name in ("-e", "-f", "--regexp", "--file", "--expression") for o in reading.options)
+    given = any(o.name in ("-e", "-f", "--regexp", "--file", "--files", "--expression") for o in reading.options)
     files = files[1:] if form.reads == "first" and not given else files
     if name in _ONE_OUTPUT and len(files) > _ONE_OUTPUT[name]:
         files, writes = files[:-1], [*writes, files[-1]]

@@ -6,13 +6,14 @@ Promises: `command` gives the frozen fact; `output` gives what the command would
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from interlock.runtime.policy.shell.expand import Field
+from interlock.runtime.policy.shell.expand import Field, Scope, guess
 from interlock.runtime.policy.shell.model import DYNAMIC, Redirect, SimpleCommand
 from interlock.runtime.policy.shell.printed import printed
 from interlock.runtime.policy.shell.state import State
+from interlock.runtime.policy.shell.syntax import Lit, Word
 
 
 class Fed:
@@ -125,6 +126,16 @@ def _is_a_guess(value: str) -> bool:
 
 _WANTED = ("rm", "git", "sh", "bash", "dash", "zsh", "env", "sudo", "busybox", "xargs", "find", "eval", "dd", "shred")
 """Programs that a pattern is taken for where it could be one of them: only ever to deny by."""
+
+
+def with_likely_program(fields: list[Field], word: Word, scope: Scope) -> list[Field]:
+    """The program named where what is not known may be empty: `r${unset}m` is `rm`."""
+    first = fields[0]
+    if first.known or first.glob or not any(isinstance(part, Lit) and part.value for part in word.parts):
+        return fields
+    name = "".join(guess(part, scope) or "" for part in word.parts)
+    wanted = name.rpartition("/")[2] in _WANTED
+    return [replace(first, value=name), *fields[1:]] if wanted and name != first.value else fields
 
 
 def likely_program(pattern: str) -> str:

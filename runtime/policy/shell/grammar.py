@@ -33,6 +33,7 @@ _REDIRECT = re.compile(r"(\d+|\{[A-Za-z_][A-Za-z0-9_]*\})?(<<<|<<-|<<|<>|<&|>>|>
 _ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^=]*\])?(\+?=)")
 _DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly", "alias"})
 _CLOSERS = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}"})
+_NUMBER = re.compile(r'-?\d+|"?\$[?#]"?')
 _NUMERIC_TEST = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 
 
@@ -485,8 +486,6 @@ def _is_plain_test(words: list[Word]) -> bool:
     ):
         return False
     for i, text in enumerate(texts):
-        if text in _NUMERIC_TEST and not all(
-            re.fullmatch(r"-?\d+", t) for t in (*texts[i - 1 : i], *texts[i + 1 : i + 2])
-        ):
+        if text in _NUMERIC_TEST and not all(_NUMBER.fullmatch(t) for t in (*texts[i - 1 : i], *texts[i + 1 : i + 2])):
             return False
     return True

@@ -18,7 +18,7 @@ from interlock.runtime.policy.shell.condition import evaluated, quoted_code, tes
 from interlock.runtime.policy.shell.doubt import is_plain, why_not
 from interlock.runtime.policy.shell.expand import Bound, Field, expand, guess, literal_fields, value_of
 from interlock.runtime.policy.shell.feed import compound_output, feed_by_redirects, is_bare_shell, likely_output
-from interlock.runtime.policy.shell.frame import Fed, Frame
+from interlock.runtime.policy.shell.frame import Fed, Frame, with_likely_program
 from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.model import DYNAMIC, WRITING_OPERATORS, Redirect, SimpleCommand
 from interlock.runtime.policy.shell.mute import without_verdict
@@ -294,6 +294,8 @@ class Walk:
         plain = written_out or is_plain(node, fields)
         bounded = None if plain else bounded_fields(node.words, scope)
         fields = bounded or fields
+        if fields and not plain:
+            fields = with_likely_program(fields, node.words[0], scope)
         notes = why_not(node, fields, state, unknown=not plain and bounded is None)
         assignments = tuple([(a.name, _shown(value_of(a.value, scope), a.value.text)) for a in node.assigns])
         redirects = self._redirects(node.redirs, state)

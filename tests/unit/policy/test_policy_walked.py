@@ -117,6 +117,27 @@ def test_an_awk_program_of_any_length_is_read_in_bounded_work() -> None:
     assert _judged("awk '" + "print a/b " * 6_000 + "' a").effect == "ask"
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["rg --files /etc", "rg --files ..", "rg -e x ../y", "grep -e x /etc/passwd", "yq -P /etc/passwd", "yq ../a"],
+)
+def test_a_first_operand_is_a_file_where_no_pattern_stands_in_front(command: str) -> None:
+    assert _judged(command).effect == "ask"
+
+
+def test_an_option_behind_the_name_of_a_setting_is_what_it_is_set_to() -> None:
+    """`git config user.name --list` sets the name to `--list`."""
+    assert _judged("git config user.name --list").effect == "ask"
+    assert _judged("git config --list").effect == "allow"
+
+
+@pytest.mark.parametrize(
+    "command", ["r${unset}m -rf x", "r$1m -rf x", "$unset'rm' -rf x", "r$()m -rf x", "${SUDO}rm -rf x"]
+)
+def test_what_may_be_empty_hides_no_program(command: str) -> None:
+    assert _judged(command).effect == "deny"
+
+
 @pytest.mark.parametrize("text", ["ls \u202e", "ls\u200b", "ls \r", "cat a\r\ncat b", "ls \ufeffa", "\u2066ls\u2069"])
 def test_what_a_terminal_does_not_show_asks(text: str) -> None:
     """Nobody can tell what they allow when a part of it is not on the screen."""

@@ -37,7 +37,7 @@ _REACHES_RM = [
     "r$@m -rf x",
     "rm${IFS}-rf${IFS}x",
     "${q:-rm} -rf x",
-    "alias ls='rm -rf'; ls x",
+    "alias ls='rm -rf'\nls x",
     "trap 'rm -rf x' 0",
     "if true; then rm -rf x; fi",
     "until rm -rf x; do :; done",

@@ -232,16 +232,21 @@ def _symbolic_verdict(rest: Sequence[str]) -> str:
 
 
 def _config_verdict(rest: Sequence[str]) -> str:
-    plain = [word for word in rest if word.startswith("-") and word not in _CONFIG_READS]
-    if len(rest) - sum(word.startswith("-") for word in rest) == 1 and not plain and "." in rest[-1]:
-        return ""  # one name alone is asked for
-    words = [w.partition("=")[0] for w in rest]
-    if not any(w in ("--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch") for w in words[:3]):
-        if words[:1] not in (["list"], ["get"]):
-            return "git config without --get may write"
-        words = words[1:]
-    bad = [w for w in words if w.startswith("-") and w not in (*_CONFIG_READS, "--all", "--regexp")]
-    return f"the option {bad[0]} is not listed as reading only" if bad else ""
+    """Options stand before the name: behind it they would be the value that is set."""
+    asks = rest[:1] and rest[0] in ("list", "get")
+    words = rest[1:] if asks else rest
+    cut = next((i for i, word in enumerate(words) if not word.startswith("-")), len(words))
+    options, named = [word.partition("=")[0] for word in words[:cut]], words[cut:]
+    if bad := [w for w in options if w not in (*_CONFIG_READS, "--all", "--regexp")]:
+        return f"the option {bad[0]} is not listed as reading only"
+    if any(word.startswith("-") for word in named):
+        return "an option behind a name is a value that is set"
+    if asks or any(w in _CONFIG_ASKS for w in options) or (len(named) == 1 and "." in named[0]):
+        return ""
+    return "git config without --get may write"
+
+
+_CONFIG_ASKS = names("--get --get-all --get-regexp --list -l --get-urlmatch")
 
 
 _SECOND: dict[str, tuple[str, ...]] = {

@@ -212,7 +212,7 @@ VIEWERS: dict[str, Form] = {
     "gzcat": form("fvq"),
     "yq": form("rPCMjeNc", "pI", "prettyPrint colors no-colors no-doc raw-output unwrapScalar exit-status compact-output",
                "input-format indent output-format", bad="inplace in-place split-exp from-file null-input front-matter",
-               reads="first", check=_yq),
+               check=_yq),
     "shuf": form("erz", "ni", "echo repeat zero-terminated", "head-count input-range", bad="output random-source"),
     "iconv": form("csl", "ft", "list silent", "from-code to-code", bad="output unicode-subst byte-subst widechar-subst"),
     "pr": form("acdfFJmrtTveinsS", "DhlNowW", numbers=True, attached="einsS"),
