@@ -26,20 +26,20 @@ from interlock.runtime.sources.foreign.shape import (
     some_text,
     text,
 )
+from interlock.runtime.sources.gemini.forms import (
+    INJECTED,
+    Checkpoint,
+    Stream,
+    claims_streamed,
+    contents_of,
+    is_streamed,
+)
 from interlock.runtime.sources.gemini.outcome import OPEN, refusal, response_text, result_of
 
 _MODEL = ("gemini", "model", "qwen")
 _PLACE = re.compile(r"(?:Workspace Directories:\*\*\s*\n\s*- |working in the directory: )(/[^\n]*)")
 """Where the agent tells the model in which folder it works; no field of the log does."""
 _NOTES = ("info", "warning", "error")
-_INJECTED = (
-    "<session_context>",
-    "This is the Gemini CLI. We are setting up the context",
-    "System: Please continue.",
-    "<hook_context>",
-    "<state_snapshot>",
-    "<state_checkpoint>",
-)
 
 
 class GeminiAdapter(RecordAdapter):
@@ -57,6 +57,8 @@ class GeminiAdapter(RecordAdapter):
         self._thoughts: dict[str, int] = {}
         self._answers: dict[str, dict[str, Any]] = {}
         """Call id -> response that came before its call."""
+        self._checkpoint = Checkpoint(self.say, self.head)
+        self._stream = Stream(self.say, self.head)
 
     def name(self, record: ForeignRecord) -> str:
         value = mapping(record.value)
@@ -67,7 +69,12 @@ class GeminiAdapter(RecordAdapter):
 
     def events(self, record: ForeignRecord) -> Iterator[AnyEvent]:
         value = mapping(record.value)
-        if "$rewindTo" in value:
+        contents = contents_of(record.value)
+        if contents:
+            yield from self._checkpoint.events(contents)
+        elif is_streamed(value):
+            yield from self._stream.events(record, value)
+        elif "$rewindTo" in value:
             yield from self._rewound(name_of(value["$rewindTo"]))
         elif isinstance(value.get("$set"), dict):
             yield from self._patched(record, value["$set"])
@@ -79,6 +86,7 @@ class GeminiAdapter(RecordAdapter):
             yield self.say.unknown(self.name(record))
 
     def end(self) -> Iterator[AnyEvent]:
+        yield from self._stream.held()
         yield from self._late_answers()
 
     def _whole(self, record: ForeignRecord, value: dict[str, Any]) -> Iterator[AnyEvent]:
@@ -168,7 +176,7 @@ class GeminiAdapter(RecordAdapter):
         self._told[known] = said
         if again:
             return
-        injected = said.lstrip().startswith(_INJECTED)
+        injected = said.lstrip().startswith(INJECTED)
         place = _PLACE.search(said[:4000]) if injected else None
         if place and "cwd" not in self.head.known:
             yield from self.head.said(cwd=place[1].strip())
@@ -274,8 +282,11 @@ def _only_answers(content: Any) -> bool:
 def _claims(sample: Sample) -> int:
     best = 0
     for value in sample.records[:20]:
+        if sample.framing == "document" and contents_of(value):
+            best = max(best, 70)
         if not isinstance(value, dict) or "uuid" in value:
             continue
+        best = max(best, claims_streamed(value))
         if "sessionId" in value and "projectHash" in value:
             return 97
         if isinstance(value.get("$set"), dict) or "$rewindTo" in value:
