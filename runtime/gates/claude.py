@@ -54,6 +54,7 @@ class ClaudeGate:
         session = self._session(session_id, hook)
         if session is None:
             return self._unrecorded(event, hook.body)
+        session.moved(hook.body.get("transcript_path"))
         session.look()
         match event:
             case "PreToolUse":

@@ -48,6 +48,15 @@ class ClaudeSession:
         self._calls: dict[str, ForeignCall] = {}
         self._following: set[asyncio.Task[None]] = set()
 
+    def moved(self, transcript: Any) -> None:
+        """A hook names the transcript; Claude Code moves it when the session goes into a worktree or comes back."""
+        name = f"{self.ledger.foreign.session}.jsonl"
+        if transcript == self.transcript or not isinstance(transcript, str) or os.path.basename(transcript) != name:
+            return
+        self.transcript = transcript
+        # from its beginning: what was written since the last look stands in the moved file
+        self._tails.setdefault(transcript, Transcript(transcript, from_end=False))
+
     @property
     def live(self) -> LiveSession | None:
         """Its entry among the live sessions."""
