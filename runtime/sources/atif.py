@@ -128,9 +128,7 @@ class AtifAdapter(RecordAdapter):
         )
         model = some_text(step.get("model_name")) or self._model
         cost = number(metrics.get("cost_usd"))
-        found = self.say.usage(known, used, model=model, cost_usd=cost, inherited=copied)
-        if found is not None:
-            yield found
+        yield from self.say.usage(known, used, model=model, cost_usd=cost, inherited=copied)
 
     def _results(self, known: str, step: dict[str, Any]) -> Iterator[AnyEvent]:
         calls = objects(step.get("tool_calls"))
@@ -156,9 +154,7 @@ class AtifAdapter(RecordAdapter):
         )
         cost = number(final.get("total_cost_usd"))
         if used != Usage() or cost:
-            found = self.say.usage("all", used, model=self._model, cost_usd=cost)
-            if found is not None:
-                yield found
+            yield from self.say.usage("all", used, model=self._model, cost_usd=cost)
 
 
 def _result(row: dict[str, Any]) -> Result:

@@ -37,7 +37,6 @@ class ClineAdapter(RecordAdapter):
         self._told: list[str] = []
         """What each element was that was told, in order."""
         self._held: tuple[int, dict[str, Any]] | None = None
-        self._record: ForeignRecord | None = None
         self._request = ""
         self._open: dict[str, list[str]] = {}
         """Calls of the current response -> their output so far."""
@@ -49,7 +48,6 @@ class ClineAdapter(RecordAdapter):
         return "messages"
 
     def events(self, record: ForeignRecord) -> Iterator[AnyEvent]:
-        self._record = record
         rows = objects(record.value)
         if not rows:
             if items(record.value) or not isinstance(record.value, list):
@@ -78,13 +76,12 @@ class ClineAdapter(RecordAdapter):
                 break
             same += 1
         if same < len(self._told):
-            self.say.at(self._record, rows[-1].get("ts")) if self._record else None
+            self.dated(rows[-1].get("ts"))
             yield self.say.boundary("rolled_back", f"{len(self._told) - same} messages were taken back")
             del self._told[same:]
 
     def _element(self, n: int, row: dict[str, Any]) -> Iterator[AnyEvent]:
-        if self._record is not None:
-            self.say.at(self._record, row.get("ts"))
+        self.dated(row.get("ts"))
         yield from self.head.ensured()
         kind, said = text(row.get(text(row.get("type")))), text(row.get("text"))
         asked, self._last_call = self._last_call, ("", "")
@@ -155,9 +152,7 @@ class ClineAdapter(RecordAdapter):
         )
         cost = number(told.get("cost")) or number(told.get("totalCost"))
         if used != Usage() or cost:
-            found = self.say.usage(f"{kind} {known}", used, model=self._model, cost_usd=cost)
-            if found is not None:
-                yield found
+            yield from self.say.usage(f"{kind} {known}", used, model=self._model, cost_usd=cost)
         if text(told.get("cancelReason")) == "user_cancelled":
             yield self.say.boundary("interrupted")
         elif text(told.get("cancelReason")):

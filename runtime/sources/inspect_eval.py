@@ -34,13 +34,11 @@ class InspectAdapter(RecordAdapter):
         self._told: set[str] = set()
         self._sourced = False
         """The sample says which of its messages the person's are; the others are the solver's."""
-        self._record: ForeignRecord | None = None
 
     def name(self, record: ForeignRecord) -> str:
         return text(at(record.value, "member")) or "document"
 
     def events(self, record: ForeignRecord) -> Iterator[AnyEvent]:
-        self._record = record
         member, value = self.name(record), at(record.value, "value")
         if "member" not in mapping(record.value):
             yield from self._header(mapping(record.value))
@@ -58,7 +56,7 @@ class InspectAdapter(RecordAdapter):
         if not spec:
             yield self.say.unknown("document", "no evaluation")
             return
-        self._time(spec.get("created"))
+        self.dated(spec.get("created"))
         yield from self.head.said(
             session=name_of(spec.get("run_id")) or name_of(spec.get("eval_id")),
             version=some_text(at(spec, "packages", "inspect_ai")),
@@ -72,15 +70,8 @@ class InspectAdapter(RecordAdapter):
         for name in ("started_at", "completed_at"):
             when = at(value, "stats", name)
             if stamp(when):
-                self._time(when)
+                self.dated(when)
                 yield self.say.record(name)
-
-    def _time(self, *times: Any) -> None:
-        if self._record is not None:
-            for when in times:
-                self.say.at(self._record, when)
-                if self.say.ts:
-                    return
 
     def _sample(self, sample: dict[str, Any]) -> Iterator[AnyEvent]:
         own = f"{name_of(sample.get('id'))}/{name_of(sample.get('epoch'))}"
@@ -91,13 +82,13 @@ class InspectAdapter(RecordAdapter):
         events = _Events(objects(sample.get("events")))
         attached = mapping(sample.get("attachments"))
         for when in events.ends:
-            self._time(when)
+            self.dated(when)
             yield self.say.record("sample")
         messages = objects(sample.get("messages"))
         self._sourced = any(message.get("source") == "input" for message in messages)
         for n, message in enumerate(messages):
             yield from self._message(f"{own} {n + 1}", own, message, events, attached)
-        self._time(events.last)
+        self.dated(events.last)
         yield from self._account(own, sample)
         error, limit = mapping(sample.get("error")), mapping(sample.get("limit"))
         if error:
@@ -111,12 +102,12 @@ class InspectAdapter(RecordAdapter):
         said = _resolved(text_of(message.get("content")), attached)
         match text(message.get("role")):
             case "user":
-                self._time(events.first)
+                self.dated(events.first)
                 source = text(message.get("source"))
                 put_there = source not in ("input", "operator") if self._sourced else source == "generate"
                 yield self.say.user(said, known, injected=put_there)
             case "assistant":
-                self._time(events.next_answer(), events.first)
+                self.dated(events.next_answer(), events.first)
                 yield from self._answer(known, own, message, events, said)
             case "tool":
                 yield from self._result(own, message, events, said)
@@ -145,7 +136,7 @@ class InspectAdapter(RecordAdapter):
     def _result(self, own: str, message: dict[str, Any], events: _Events, said: str) -> Iterator[AnyEvent]:
         call = name_of(message.get("tool_call_id"))
         told = events.tools.get(call, {})
-        self._time(told.get("completed"), told.get("timestamp"), events.last)
+        self.dated(told.get("completed"), told.get("timestamp"), events.last)
         error = mapping(message.get("error")) or mapping(told.get("error"))
         result = Result("ok", text=said or text(error.get("message")))
         if error:
@@ -165,9 +156,9 @@ class InspectAdapter(RecordAdapter):
                 cache_write=count(at(usage, "input_tokens_cache_write")) or 0,
                 reasoning=count(at(usage, "reasoning_tokens")) or 0,
             )
-            found = self.say.usage(f"{own} {model}", used, model=str(model), cost_usd=number(at(usage, "total_cost")))
-            if found is not None:
-                yield found
+            yield from self.say.usage(
+                f"{own} {model}", used, model=str(model), cost_usd=number(at(usage, "total_cost"))
+            )
 
 
 class _Events:

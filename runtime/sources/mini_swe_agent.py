@@ -53,14 +53,12 @@ class MiniSweAdapter(RecordAdapter):
         """The call whose observation comes next."""
         self._turns = 0
         self._priced = False
-        self._record: ForeignRecord | None = None
         self._status = ""
 
     def name(self, record: ForeignRecord) -> str:
         return "trajectory"
 
     def events(self, record: ForeignRecord) -> Iterator[AnyEvent]:
-        self._record = record
         value = record.value
         messages = objects(value) if isinstance(value, list) else objects(mapping(value).get("messages"))
         info = mapping(at(value, "info"))
@@ -86,12 +84,8 @@ class MiniSweAdapter(RecordAdapter):
             model=some_text(at(config, "model", "model_name")),
         )
 
-    def _time(self, message: dict[str, Any]) -> None:
-        if self._record is not None:
-            self.say.at(self._record, message.get("timestamp", at(message, "extra", "timestamp")))
-
     def _message(self, n: int, message: dict[str, Any]) -> Iterator[AnyEvent]:
-        self._time(message)
+        self.dated(message.get("timestamp", at(message, "extra", "timestamp")))
         known, said = f"message {n + 1}", text_of(message.get("content"))
         role = text(message.get("role")) or text(message.get("type"))
         if not role and message.get("object") == "response":
@@ -149,9 +143,7 @@ class MiniSweAdapter(RecordAdapter):
             reasoning=_detail(usage, "completion_tokens_details", "output_tokens_details", "reasoning_tokens"),
         )
         model = some_text(response.get("model")) or self.head.known.get("model")
-        found = self.say.usage(known, used, model=model, cost_usd=cost)
-        if found is not None:
-            yield found
+        yield from self.say.usage(known, used, model=model, cost_usd=cost)
 
     def _observed(self, call: str, message: dict[str, Any], said: str) -> Iterator[AnyEvent]:
         extra = mapping(message.get("extra"))
@@ -175,9 +167,7 @@ class MiniSweAdapter(RecordAdapter):
         cost = number(at(info, "model_stats", "instance_cost"))
         if cost and not self._priced:
             self._priced = True
-            found = self.say.usage("all", Usage(), model=self.head.known.get("model"), cost_usd=cost)
-            if found is not None:
-                yield found
+            yield from self.say.usage("all", Usage(), model=self.head.known.get("model"), cost_usd=cost)
         status = self._status or text(info.get("exit_status"))
         if status.lower() not in _DONE and self.head.known.get("ended") != status:
             self.head.known["ended"] = status

@@ -160,9 +160,7 @@ class QwenAdapter(RecordAdapter):
             cache_read=count(usage.get("cachedContentTokenCount")) or 0,
             reasoning=count(usage.get("thoughtsTokenCount")) or 0,
         )
-        found = self.say.usage(known, used, model=model)
-        if found is not None:
-            yield found
+        yield from self.say.usage(known, used, model=model)
 
     def _results(self, value: dict[str, Any]) -> Iterator[AnyEvent]:
         told = mapping(value.get("toolCallResult"))

@@ -111,9 +111,7 @@ class SweAgentAdapter(RecordAdapter):
         used = Usage(input=count(stats.get("tokens_sent")) or 0, output=count(stats.get("tokens_received")) or 0)
         cost = number(stats.get("instance_cost"))
         if used != Usage() or cost:
-            found = self.say.usage("all", used, model=self.head.known.get("model"), cost_usd=cost)
-            if found is not None:
-                yield found
+            yield from self.say.usage("all", used, model=self.head.known.get("model"), cost_usd=cost)
         status = text(info.get("exit_status"))
         if status.lower() not in _GOOD and status != self._status:
             yield self.say.boundary("error", status)

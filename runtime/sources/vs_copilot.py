@@ -105,9 +105,7 @@ class VisualStudioAdapter(RecordAdapter):
             yield self.say.boundary("error", text(mapping(span.get("status")).get("message")))
 
     def _used(self, own: str, usage: Usage, model: str | None) -> Iterator[AnyEvent]:
-        found = self.say.usage(own, usage, model=model)
-        if found is not None:
-            yield found
+        yield from self.say.usage(own, usage, model=model)
 
     def _tool(self, record: ForeignRecord, span: dict[str, Any], told: dict[str, Any]) -> Iterator[AnyEvent]:
         own = name_of(told.get("gen_ai.tool.call.id")) or name_of(span.get("spanId"))

@@ -131,9 +131,7 @@ class AcpAdapter(RecordAdapter):
             reasoning=count(usage.get("thoughtTokens")) or 0,
         )
         if used != Usage():
-            found = self.say.usage(f"turn {self._reply}", used, model=self.head.known.get("model"), stop_reason=stop)
-            if found is not None:
-                yield found
+            yield from self.say.usage(f"turn {self._reply}", used, model=self.head.known.get("model"), stop_reason=stop)
         if stop == "cancelled":
             yield self.say.boundary("interrupted")
         elif stop not in ("end_turn", ""):
@@ -160,12 +158,10 @@ class AcpAdapter(RecordAdapter):
         total = number(cost.get("amount"))
         if total is None or total <= self._cost or text(cost.get("currency")) not in ("USD", ""):
             return
-        found = self.say.usage(
+        yield from self.say.usage(
             f"cost {total}", Usage(), model=self.head.known.get("model"), cost_usd=round(total - self._cost, 9)
         )
         self._cost = total
-        if found is not None:
-            yield found
 
     def _chunk(self, who: str, update: dict[str, Any]) -> Iterator[AnyEvent]:
         speaker = (who, name_of(update.get("messageId")))

@@ -91,15 +91,13 @@ class Responses:
         told = message.get("usage")
         if not isinstance(told, dict) or not told:
             return
-        response = self._say.usage(
+        yield from self._say.usage(
             message_id,
             usage_of(told),
             model=model or None,
             stop_reason=shape.text(message.get("stop_reason")),
             inherited=inherited,
         )
-        if response is not None:
-            yield response
 
     def cost(self, value: dict[str, Any]) -> Iterator[AnyEvent]:
         """The client's own running sum of what the session has cost."""
@@ -118,9 +116,7 @@ class Responses:
                 # the sum of a fork begins with what the copied part had cost, and says not how much that was
                 continue
             name = f"cost {self._cost_records} {model}"
-            response = self._say.usage(name, Usage(), model=model or None, cost_usd=grown)
-            if response is not None:
-                yield response
+            yield from self._say.usage(name, Usage(), model=model or None, cost_usd=grown)
 
 
 def usage_of(told: dict[str, Any]) -> Usage:

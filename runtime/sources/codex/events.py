@@ -38,9 +38,7 @@ class Voice:
         if usage is not None:
             self._compaction.clear()
             self.responses += 1
-            told = self.say.usage(response_id or f"response_{self.responses}", usage, model=self.model or None)
-            if told is not None:
-                yield told
+            yield from self.say.usage(response_id or f"response_{self.responses}", usage, model=self.model or None)
 
     def compacted(self, channel: str, words: str) -> Iterator[AnyEvent]:
         """The context was made shorter; a second channel that says so of the same time adds nothing."""

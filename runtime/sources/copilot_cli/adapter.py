@@ -133,9 +133,7 @@ class CopilotAdapter(RecordAdapter):
         model = some_text(data.get("model")) or some_text(self._model)
         told = self._output.setdefault(model or "", {})
         told[request] = max(told.get(request, 0), usage.output)
-        found = self.say.usage(request, usage, model=model)
-        if found is not None:
-            yield found
+        yield from self.say.usage(request, usage, model=model)
 
     def _account(self, data: dict[str, Any]) -> Iterator[AnyEvent]:
         """What the run came to, less what its messages have told already."""
@@ -145,9 +143,7 @@ class CopilotAdapter(RecordAdapter):
             rest = metrics.model_copy(update={"output": max(metrics.output - told, 0)})
             if rest == Usage():
                 continue
-            found = self.say.usage(f"run {self._runs} {model}", rest, model=model or None)
-            if found is not None:
-                yield found
+            yield from self.say.usage(f"run {self._runs} {model}", rest, model=model or None)
         self._output = {}
 
     def _tool(self, kind: str, data: dict[str, Any]) -> Iterator[AnyEvent]:

@@ -7,6 +7,7 @@ something new to say. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from interlock.runtime.events.session import SessionStarted
 from interlock.runtime.events.union import AnyEvent
@@ -54,9 +55,12 @@ class RecordAdapter:
     def __init__(self) -> None:
         self.say = Narrator()
         self.head = SessionHead(self.say, self.kind, self.agent)
+        self._record: ForeignRecord | None = None
+        """The one that is told now."""
 
     def take(self, record: ForeignRecord) -> Iterator[AnyEvent]:
         """The events of one more record, at least one."""
+        self._record = record
         self.say.at(record)
         told, own = False, self.say.origin
         for event in self.events(record):
@@ -69,6 +73,14 @@ class RecordAdapter:
     def end(self) -> Iterator[AnyEvent]:
         """What was held back."""
         yield from ()
+
+    def dated(self, *times: Any) -> None:
+        """What comes next is of the first of these times that is one; where none is, of no time."""
+        if self._record is not None:
+            for when in times:
+                self.say.at(self._record, when)
+                if self.say.ts:
+                    return
 
     def events(self, record: ForeignRecord) -> Iterator[AnyEvent]:
         """What the record tells."""

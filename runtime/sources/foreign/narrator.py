@@ -214,8 +214,8 @@ class Narrator:
         cost_usd: float | None = None,
         duration_ms: int | None = None,
         inherited: bool = False,
-    ) -> ModelResponse | None:
-        """The usage of one response, as it is known now; None when nothing of it is new."""
+    ) -> Iterable[ModelResponse]:
+        """The usage of one response, as it is known now; nothing when nothing of it is new."""
         before = self._counted.get(request_id)
         if before is None:
             most = new = {name: getattr(usage, name) for name in _TOKENS}
@@ -223,9 +223,9 @@ class Narrator:
             most = {name: max(getattr(before, name), getattr(usage, name)) for name in _TOKENS}
             new = {name: most[name] - getattr(before, name) for name in _TOKENS}
             if not any(new.values()):
-                return None
+                return
         self._counted[request_id] = made(Usage, **most)
-        return made(
+        yield made(
             ModelResponse,
             request_id=request_id,
             usage=made(Usage, **new),

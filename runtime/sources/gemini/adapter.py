@@ -240,9 +240,7 @@ class GeminiAdapter(RecordAdapter):
             cache_read=count(tokens.get("cached")) or 0,
             reasoning=count(tokens.get("thoughts")) or 0,
         )
-        found = self.say.usage(known, used, model=some_text(row.get("model")))
-        if found is not None:
-            yield found
+        yield from self.say.usage(known, used, model=some_text(row.get("model")))
 
     def _late_answers(self) -> Iterator[AnyEvent]:
         """Responses whose calls the log never wrote: calls that a person refused through an editor."""

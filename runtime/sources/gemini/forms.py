@@ -168,8 +168,7 @@ class Stream:
                 cache_read=count(at(told, "cached")) or 0,
             )
             if used != Usage():
-                found = self._say.usage(f"run {self._runs} {model}", used, model=str(model) or None)
-                yield from [found] if found is not None else []
+                yield from self._say.usage(f"run {self._runs} {model}", used, model=str(model) or None)
         if value.get("status") == "error":
             yield self._say.boundary("error", text(at(value, "error", "message")))
 

@@ -232,9 +232,7 @@ class KimiAdapter(RecordAdapter):
             yield from self._used(stepped[0], stepped[1], some_text(self._model), stepped[2])
 
     def _used(self, request: str, usage: Usage, model: str | None, stop: str) -> Iterator[AnyEvent]:
-        found = self.say.usage(request, usage, model=model, stop_reason=stop)
-        if found is not None:
-            yield found
+        yield from self.say.usage(request, usage, model=model, stop_reason=stop)
 
 
 def _usage(usage: dict[str, Any]) -> Usage:

@@ -92,9 +92,7 @@ class OlderKimi:
             cache_read=count(usage.get("input_cache_read")) or 0,
             cache_write=count(usage.get("input_cache_creation")) or 0,
         )
-        found = self._say.usage(name_of(told.get("message_id")) or step, used)
-        if found is not None:
-            yield found
+        yield from self._say.usage(name_of(told.get("message_id")) or step, used)
 
     def _answered(self, told: dict[str, Any]) -> Iterator[AnyEvent]:
         call, response = self._asked.get(name_of(told.get("request_id")), ""), text(told.get("response"))

@@ -63,7 +63,6 @@ class OpencodeAdapter(RecordAdapter):
         self._spawned: set[str] = set()
         self._model = ""
         self._reverted = ""
-        self._record: ForeignRecord | None = None
 
     def name(self, record: ForeignRecord) -> str:
         value = mapping(record.value)
@@ -72,7 +71,6 @@ class OpencodeAdapter(RecordAdapter):
         return f"{kind} {inner}".strip()
 
     def events(self, record: ForeignRecord) -> Iterator[AnyEvent]:
-        self._record = record
         value = mapping(record.value)
         kind = _VERSION.sub("", text(value.get("type")))
         if isinstance(value.get("messages"), list):
@@ -82,7 +80,7 @@ class OpencodeAdapter(RecordAdapter):
         elif kind in _STREAM and isinstance(value.get("part"), dict):
             yield from self._streamed(value, value["part"])
         elif kind == "error" and "sessionID" in value:
-            self._time(value.get("timestamp"))
+            self.dated(value.get("timestamp"))
             yield self.say.boundary(
                 "error", text(at(value, "error", "data", "message")) or text(at(value, "error", "name"))
             )
@@ -92,14 +90,6 @@ class OpencodeAdapter(RecordAdapter):
     def end(self) -> Iterator[AnyEvent]:
         for known in list(self._messages):
             yield from self._flush(known)
-
-    def _time(self, *times: Any) -> None:
-        """The first of the times that is one."""
-        if self._record is not None:
-            for when in times:
-                self.say.at(self._record, when)
-                if self.say.ts:
-                    return
 
     def _export(self, value: dict[str, Any]) -> Iterator[AnyEvent]:
         info = mapping(value.get("info"))
@@ -112,7 +102,7 @@ class OpencodeAdapter(RecordAdapter):
             for part in objects(row.get("parts")):
                 yield from self._part(names.one(part), known)
             yield from self._flush(known)
-        self._time(at(info, "time", "updated"))
+        self.dated(at(info, "time", "updated"))
         yield self.say.record("export")
 
     def _row(self, table: str, row: dict[str, Any]) -> Iterator[AnyEvent]:
@@ -126,7 +116,7 @@ class OpencodeAdapter(RecordAdapter):
             yield self.say.unknown(table)
 
     def _streamed(self, value: dict[str, Any], part: dict[str, Any]) -> Iterator[AnyEvent]:
-        self._time(value.get("timestamp"))
+        self.dated(value.get("timestamp"))
         yield from self.head.said(session=name_of(value.get("sessionID")))
         known = name_of(part.get("messageID"))
         if known not in self._messages:
@@ -167,7 +157,7 @@ class OpencodeAdapter(RecordAdapter):
             yield from self.say.answered(call, verb, Approver(kind="native_prompt"), scope=scope)
 
     def _session(self, info: dict[str, Any]) -> Iterator[AnyEvent]:
-        self._time(at(info, "time", "created"))
+        self.dated(at(info, "time", "created"))
         yield from self.head.said(
             session=name_of(info.get("id")),
             version=text(info.get("version")),
@@ -175,7 +165,7 @@ class OpencodeAdapter(RecordAdapter):
             parent=some_text(info.get("parentID")),
             title=some_text(info.get("title")),
         )
-        self._time(at(info, "time", "updated"))
+        self.dated(at(info, "time", "updated"))
         reverted = name_of(at(info, "revert", "messageID"))
         if reverted and reverted != self._reverted:
             yield self.say.boundary("rolled_back", f"the conversation was taken back to before {reverted}")
@@ -191,7 +181,7 @@ class OpencodeAdapter(RecordAdapter):
         message.role = text(info.get("role")) or message.role
         message.at = at(info, "time", "created") or message.at
         message.done = at(info, "time", "completed") or message.done
-        self._time(message.done, message.at)
+        self.dated(message.done, message.at)
         yield from self.head.ensured()
         if message.role != "assistant":
             return
@@ -229,7 +219,7 @@ class OpencodeAdapter(RecordAdapter):
     def _part(self, part: dict[str, Any], known: str, when: Any = None) -> Iterator[AnyEvent]:
         message = self._messages.setdefault(known, _Message())
         part_id = name_of(part.get("id")) or f"{known}#{len(message.open_parts)}"
-        self._time(at(part, "time", "start"), when, message.at)
+        self.dated(at(part, "time", "start"), when, message.at)
         yield from self.head.ensured()
         match text(part.get("type")):
             case "text" | "reasoning" as kind:
@@ -260,7 +250,7 @@ class OpencodeAdapter(RecordAdapter):
             return
         self._told.add(part_id)
         said = text(part.get("text"))
-        self._time(at(part, "time", "end"), at(part, "time", "start"), self._messages[known].at)
+        self.dated(at(part, "time", "end"), at(part, "time", "start"), self._messages[known].at)
         if kind == "reasoning":
             yield self.say.reasoning(said, known, known)
         elif said:
@@ -275,7 +265,7 @@ class OpencodeAdapter(RecordAdapter):
             return
         message.open_parts.pop(part_id, None)
         call = self._key(part_id, part)
-        self._time(at(state, "time", "start"), when, message.at)
+        self.dated(at(state, "time", "start"), when, message.at)
         yield from self._intent(call, part, known)
         child = child_of(state)
         if child is not None and call not in self._spawned:
@@ -283,7 +273,7 @@ class OpencodeAdapter(RecordAdapter):
             yield self.say.spawned(call, child[0], agent_type=child[1], description=child[2])
         if status not in ("completed", "error") or call not in self.say.calls:
             return
-        self._time(at(state, "time", "end"), at(state, "time", "start"), when, message.at)
+        self.dated(at(state, "time", "end"), at(state, "time", "start"), when, message.at)
         result = result_of(state)
         said = feedback(result.text) if result.code is None and result.outcome == "denied" else None
         if said:
@@ -308,7 +298,7 @@ class OpencodeAdapter(RecordAdapter):
         self._told.add(part_id)
         message = self._messages[known]
         message.steps += 1
-        self._time(when, message.done, message.at)
+        self.dated(when, message.done, message.at)
         request = known if message.steps == 1 else f"{known} {part_id}"
         yield from self._used(
             request, message, mapping(part.get("tokens")), number(part.get("cost")), text(part.get("reason"))
@@ -324,9 +314,7 @@ class OpencodeAdapter(RecordAdapter):
             cache_read=count(at(tokens, "cache", "read")) or 0,
             cache_write=count(at(tokens, "cache", "write")) or 0,
         )
-        found = self.say.usage(request, used, model=message.model, stop_reason=reason, cost_usd=cost)
-        if found is not None:
-            yield found
+        yield from self.say.usage(request, used, model=message.model, stop_reason=reason, cost_usd=cost)
 
     def _flush(self, known: str) -> Iterator[AnyEvent]:
         """The message is whole: tell what was held back of it."""
@@ -337,21 +325,21 @@ class OpencodeAdapter(RecordAdapter):
         if message.role == "assistant":
             for part_id, part in held.items():
                 if text(part.get("type")) == "tool":
-                    self._time(message.at)
+                    self.dated(message.at)
                     yield from self._intent(self._key(part_id, part), part, known)
                 else:
                     yield from self._said(part_id, part, known, text(part.get("type")))
             if not message.steps and any(isinstance(v, int) and v for v in message.tokens.values()):
                 message.steps = 1
-                self._time(message.done, message.at)
+                self.dated(message.done, message.at)
                 yield from self._used(known, message, message.tokens, message.cost, "")
-            self._time(message.done, message.at)
+            self.dated(message.done, message.at)
             yield from self._fault(known)
             return
         yield from self._asked_by_person(known, message, held)
 
     def _asked_by_person(self, known: str, message: _Message, held: dict[str, dict[str, Any]]) -> Iterator[AnyEvent]:
-        self._time(message.at)
+        self.dated(message.at)
         self._told |= held.keys()
         for made in (False, True):
             parts = [part for part in held.values() if (part.get("synthetic") is True) is made]

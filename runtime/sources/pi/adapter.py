@@ -187,9 +187,7 @@ class PiAdapter(RecordAdapter):
         if used == Usage() and stop in ("aborted", "error"):
             return  # nothing was counted: the request did not come to a response
         cost = number(at(usage, "cost", "total"))
-        found = self.say.usage(known, used, model=some_text(message.get("model")), stop_reason=stop, cost_usd=cost)
-        if found is not None:
-            yield found
+        yield from self.say.usage(known, used, model=some_text(message.get("model")), stop_reason=stop, cost_usd=cost)
 
     def _result(self, call: str, tool: str, message: dict[str, Any]) -> Iterator[AnyEvent]:
         if self.say.intent_of(call) is None:
