@@ -16,6 +16,17 @@ def call(command: str, why: str) -> dict[str, Any]:
     return {"text": f"Next: {why}", "tools": [{"name": "exec_command", "args": args}]}
 
 
+MOVED = """*** Begin Patch
+*** Update File: hello.py
+*** Move to: moved/there.py
+@@
+-x
++y
+*** Delete File: important/keep.txt
+*** Add File: new.txt
++new
+*** End Patch
+"""
 PLAYS = {
     "two": [
         call("touch allowed.txt && echo made", "May I make a file?"),
@@ -31,6 +42,7 @@ PLAYS = {
         },
         {"text": "Finished."},
     ],
+    "moved": [{"tools": [{"name": "apply_patch", "input": MOVED}]}, {"text": "Finished."}],
 }  # fmt: skip
 
 
@@ -103,6 +115,25 @@ async def test_a_change_of_files_is_shown_with_its_diff(codex: Any, approver: An
     assert "-x\n+y" in diff
     await approver.answer(ask, "allow")
     await until(lambda: (codex.project / "hello.py").read_text() == "y\n", terminal.text)
+
+
+async def test_a_patch_that_moves_and_deletes_says_so(codex: Any, approver: Any, until: Any) -> None:
+    settings_file = codex.home / ".codex" / "config.toml"
+    settings_file.write_text(settings_file.read_text().replace("workspace-write", "read-only"))
+    codex.policy('[[rule]]\nid = "keep"\neffect = "deny"\npath = "moved/**"\nreason = "nothing goes there"\n')
+    terminal = await begin(codex, "moved", until)
+    await until(lambda: "rejected by user" in codex.heard(), terminal.text)
+    assert (codex.project / "important" / "keep.txt").exists()
+    codex.policy("")
+    terminal = await begin(codex, "moved", until)
+    (ask,) = await approver.wait()
+    project = codex.project
+    told = f"{project}/hello.py -> {project}/moved/there.py, delete {project}/important/keep.txt, {project}/new.txt"
+    assert ask.event["prompt"] == told
+    journal = next((codex.root / "state" / "sessions").glob(f"{ask.session}/events.jsonl"))
+    assert "+++ " + f"{project}/moved/there.py" in (journal.parent / ask.event["diffPath"]).read_text()
+    await approver.answer(ask, "allow")
+    await until((project / "moved" / "there.py").exists, terminal.text)
 
 
 async def test_an_ask_survives_the_death_of_the_screen(codex: Any, approver: Any, until: Any) -> None:

@@ -21,6 +21,7 @@ def call(command: str, why: str) -> dict[str, Any]:
 
 
 TYPED = {"session_id": "seen:session ID ([0-9]+)", "chars": "rm -rf important\n", "yield_time_ms": 500}
+PATCH = "*** Begin Patch\n*** Delete File: important/keep.txt\n*** End Patch\n"
 PLAYS = {
     "two": [
         call("touch allowed.txt && echo made", "May I make a file?"),
@@ -31,6 +32,7 @@ PLAYS = {
         {"text": "Go.", "tools": [{"name": "exec_command", "args": {"cmd": "rm -rf important"}}]},
         {"text": "End."},
     ],
+    "patch": [{"tools": [{"name": "apply_patch", "input": PATCH}]}, {"text": "End."}],
     "typed": [
         {"tools": [{"name": "exec_command", "args": {"cmd": "bash", "tty": True, "yield_time_ms": 500}}]},
         {"tools": [{"name": "write_stdin", "args": TYPED}]},
@@ -104,6 +106,22 @@ async def test_a_deny_rule_holds_where_codex_asks_nobody(codex: Any) -> None:
     done = codex.run("codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox", "do it play:plain")
     assert "we keep what we have" in codex.heard(), done.stdout + done.stderr
     assert (codex.project / "important" / "keep.txt").exists()
+
+
+async def test_a_patch_is_one_ask_and_its_yes_is_seen_delivered(codex: Any, approver: Any, until: Any) -> None:
+    """Codex tells it with a last line end before it runs, and without one when it asks."""
+    settings = codex.home / ".codex" / "config.toml"
+    settings.write_text(settings.read_text().replace("workspace-write", "read-only"))
+    codex.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = await begin(codex, "patch")
+    (ask,) = await approver.wait()
+    assert "*** Delete File: important/keep.txt" in ask.event["shownInput"]["command"]
+    await approver.answer(ask, "allow")
+    await until(lambda: not (codex.project / "important" / "keep.txt").exists(), terminal.text)
+    await until(lambda: codex.events("tool.permission.delivered"), "the answer delivered")
+    assert len(codex.events("tool.intent")) == 1
+    await until(lambda: [event["ok"] for event in codex.events("tool.observation")] == [True], "its end")
 
 
 async def test_disconnecting_leaves_the_settings_as_they_were(codex: Any) -> None:

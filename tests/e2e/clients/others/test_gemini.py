@@ -21,7 +21,11 @@ def call(command: str) -> dict[str, Any]:
     }
 
 
-PLAYS = {"two": [call("touch allowed.txt && echo made"), call("rm -rf important"), {"text": "End."}]}
+EDIT = {"file_path": "hello.py", "instruction": "say y", "old_string": "x", "new_string": "y"}
+PLAYS = {
+    "two": [call("touch allowed.txt && echo made"), call("rm -rf important"), {"text": "End."}],
+    "edit": [{"text": "Edit.", "tools": [{"name": "replace", "args": EDIT}]}, {"text": "End."}],
+}
 SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
     "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
@@ -80,6 +84,17 @@ async def test_headless_a_call_is_held_and_allowed_and_another_denied_with_words
     )
     assert (gemini.project / "important" / "keep.txt").exists()
     await until(lambda: "ended with 0" in terminal.text(), terminal.text)
+
+
+async def test_an_edit_is_shown_with_its_diff(gemini: Any, approver: Any, until: Any) -> None:
+    gemini.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = begin(gemini, "-p", "do it play:edit")
+    (ask,) = await approver.wait()
+    journal = next((gemini.root / "state" / "sessions").glob("*/events.jsonl"))
+    assert "-x\n+y" in (journal.parent / ask.event["diffPath"]).read_text()
+    await approver.answer(ask, "allow")
+    await until(lambda: (gemini.project / "hello.py").read_text() == "y\n", terminal.text)
 
 
 async def test_with_nobody_watching_its_own_prompt_appears_at_once(gemini: Any, until: Any) -> None:

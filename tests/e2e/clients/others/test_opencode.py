@@ -21,9 +21,17 @@ def call(*commands: str) -> dict[str, Any]:
     }
 
 
+TASK = {"description": "small", "prompt": "do it play:one", "subagent_type": "general"}
 PLAYS = {
     "two": [call("touch allowed.txt && echo made"), call("rm -rf important"), {"text": "End."}],
     "one": [call("touch allowed.txt"), {"text": "End."}],
+    "many": [
+        {"tools": [{"name": "read", "args": {"filePath": "hello.py"}}]},
+        {"tools": [{"name": "edit", "args": {"filePath": "hello.py", "oldString": "x", "newString": "y"}}]},
+        {"tools": [{"name": "task", "args": TASK}]},
+        {"tools": [{"name": "webfetch", "args": {"url": "http://127.0.0.1:9/", "format": "text"}}]},
+        {"text": "End."},
+    ],
     "both": [call("touch one.txt", "touch two.txt"), {"text": "End."}],
     "edit": [
         {"text": "Look.", "tools": [{"name": "read", "args": {"filePath": "hello.py"}}]},
@@ -152,6 +160,39 @@ async def test_when_the_service_is_killed_its_own_question_stays(opencode: Any, 
     await until(lambda: "Allow once" in terminal.text(), terminal.text)
     terminal.keys("Enter")
     await until((opencode.project / "allowed.txt").exists, terminal.text)
+
+
+async def test_headless_a_sub_agents_call_and_a_fetch_are_held_and_an_edit_has_its_diff(
+    opencode: Any, approver: Any, until: Any
+) -> None:
+    opencode.policy(
+        'allow = ["echo *"]\n[[rule]]\nid = "no-net"\neffect = "deny"\ntool = "webfetch"\nreason = "stay"\n'
+    )
+    connect(opencode)
+    await approver.asks()
+    terminal = begin(opencode, "opencode", "run", "do it play:many")
+    (edit,) = await approver.wait()
+    journal = next((opencode.root / "state" / "sessions").glob("*/events.jsonl"))
+    assert "-x\n+y" in (journal.parent / edit.event["diffPath"]).read_text()
+    await approver.answer(edit, "allow")
+    (task,) = await another(approver, edit)
+    assert task.event["shownInput"]["subagent_type"] == "general"
+    await approver.answer(task, "allow")
+    (below,) = await another(approver, task)
+    assert below.event["shownInput"]["command"] == "touch allowed.txt"
+    assert below.session != task.session
+    await approver.answer(below, "deny", MESSAGE)
+    await until(lambda: "Denied by Interlock policy, user: stay" in opencode.heard(), terminal.text)
+    assert "archive" in opencode.heard()
+    assert not (opencode.project / "allowed.txt").exists()
+
+
+async def another(approver: Any, before: Any) -> Any:
+    """The one open ask, when it is another one."""
+    while True:
+        asks = await approver.wait()
+        if asks[0].ask_id != before.ask_id:
+            return asks
 
 
 async def test_a_deny_rule_holds_where_opencode_asks_nobody(opencode: Any, until: Any) -> None:
