@@ -128,6 +128,8 @@ AGENTS: dict[str, ConnectedAgent] = {
             "starts a session in which both can answer.",
             "Codex runs a hook only when you trust it. Saying yes here trusts these hooks, and no others.",
             "A hook that Codex cannot run or that runs out of time lets the call go on to Codex's own rules.",
+            "What Codex types into a program that runs already comes before no hook; a command that leaves a shell open is asked "
+            "about therefore.",
         ),
     ),
     "gemini": ConnectedAgent(
@@ -135,7 +137,8 @@ AGENTS: dict[str, ConnectedAgent] = {
         (
             "The policy file hands what Gemini CLI would ask to our hook: it allows, denies with your words, or has Gemini CLI "
             "ask in its own prompt, which it also does when the service is gone. Your own policy rules stand above it.",
-            "If Gemini CLI itself ends the hook, it lets the call pass: so do not set hook time-outs shorter than ours.",
+            "Do not set hook time-outs shorter than ours: a hook that Gemini CLI gives up keeps its call waiting after a no, for "
+            "Gemini CLI would run it.",
             "Without a terminal (-p) and with no screen of Interlock open, what your policy does not allow is denied.",
         ),
     ),
@@ -143,7 +146,8 @@ AGENTS: dict[str, ConnectedAgent] = {
         "opencode", "opencode", "opencode", OPENCODE_VERSIONS, _opencode_file, _opencode,
         (
             "opencode allows most tools without asking. With a screen of Interlock open, calls that your policy does not "
-            "decide wait for you; with none open opencode's own settings decide. --ask-first makes opencode ask by itself.",
+            "decide wait for you; with none open opencode's own settings decide. --ask-first makes opencode ask by itself. "
+            "When the gate service cannot be started, calls that opencode does not ask about are not run.",
             "When you reject a call without a message, opencode ends the turn and drops its other questions with it.",
         ),
     ),
