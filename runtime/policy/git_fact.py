@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from interlock.runtime.policy.call import Call, GitPlace, World
+from interlock.runtime.policy.folder_fact import COMPARING, folder_objections
 from interlock.runtime.policy.path import PathFact, is_below, path_fact
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import SimpleCommand
@@ -23,8 +24,9 @@ def git_facts(
     simple: SimpleCommand, reads: bool, call: Call, world: World
 ) -> tuple[tuple[PathFact, ...], tuple[str, ...]]:
     """The git directories that a command works on, as paths, and what speaks against them."""
-    if program_name(simple.program).rpartition("/")[2] != "git":
-        return (), ()
+    name = program_name(simple.program).rpartition("/")[2]
+    if name != "git":
+        return (), folder_objections(simple, call, world) if name in COMPARING and reads else ()
     folder = _folder(simple, call)
     if folder is None:
         return (), ("which repository git would work on is known only at run time",)

@@ -125,6 +125,17 @@ def test_a_first_operand_is_a_file_where_no_pattern_stands_in_front(command: str
     assert _judged(command).effect == "ask"
 
 
+@pytest.mark.parametrize("command", ["diff a src", "diff src in", "diff -N x .", "sdiff a src", "diff --to-file=src a"])
+def test_comparing_a_folder_asks(command: str) -> None:
+    """The file of the same name in it may be a link that leads out."""
+    assert _judged(command, _PLACE).effect == "ask"
+
+
+def test_comparing_files_or_links_as_links_passes() -> None:
+    assert _judged("diff a src/a.py", _PLACE).effect == "allow"
+    assert _judged("diff -r --no-dereference src src", _PLACE).effect == "allow"
+
+
 def test_an_option_behind_the_name_of_a_setting_is_what_it_is_set_to() -> None:
     """`git config user.name --list` sets the name to `--list`."""
     assert _judged("git config user.name --list").effect == "ask"
