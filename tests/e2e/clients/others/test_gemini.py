@@ -129,6 +129,35 @@ async def test_when_the_service_is_killed_its_own_prompt_appears(gemini: Any, ap
     assert not (gemini.project / "allowed.txt").exists()
 
 
+async def test_headless_when_the_service_is_killed_nothing_is_run(gemini: Any, approver: Any, until: Any) -> None:
+    gemini.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = begin(gemini, "-p", "do it play:two")
+    await approver.wait()
+    await approver.close()
+    os.kill(gemini.service_pid(), signal.SIGKILL)
+    await until(lambda: "ended with 0" in terminal.text(), terminal.text)
+    assert not (gemini.project / "allowed.txt").exists()
+    assert (gemini.project / "important" / "keep.txt").exists()
+
+
+async def test_a_call_that_was_interrupted_while_it_was_held_is_not_run_by_a_late_yes(
+    gemini: Any, approver: Any, until: Any
+) -> None:
+    gemini.run("interlock", "gate", "serve", "--detach")
+    await approver.asks()
+    terminal = begin(gemini, "-i", "do it play:two")
+    (ask,) = await approver.wait()
+    terminal.keys("Escape")
+    await until(lambda: "Request cancelled" in terminal.text(), terminal.text)
+    assert [again.ask_id for again in await approver.wait()] == [ask.ask_id]
+    await approver.answer(ask, "allow")
+    await until(lambda: not held(gemini), "the end of the hook")
+    await until(lambda: "Executing Hook" not in terminal.text(), terminal.text)
+    assert not (gemini.project / "allowed.txt").exists()
+    assert not gemini.events("tool.permission.delivered")
+
+
 async def test_without_a_service_and_without_our_program_nothing_runs_unasked(gemini: Any, until: Any) -> None:
     for name in ("gate-hold.sh", "gate-hook.sh", "gate.json"):
         (gemini.root / "config" / name).unlink()
