@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from interlock.runtime.gates.connect.agent import AGENTS, Environment, plan_for
 from interlock.runtime.gates.connect.file import FileRefused
+from interlock.runtime.gates.connect.hold_hook import hold_file, is_hold_installed
 from interlock.runtime.gates.connect.version import installed_version, named
 from interlock.runtime.gates.doctor_call import DENIED_PATH, HARMLESS_COMMAND, REHEARSAL
 from interlock.runtime.gates.service_config import ServiceConfig, ServiceConfigError, read_config
@@ -27,6 +28,8 @@ from interlock.runtime.journal.place import PlaceError
 
 State = Literal["ok", "problem", "off", "unknown"]
 PATIENCE_S = 30.0
+HOLDING = ("codex", "gemini")
+"""Agents whose questions are held by a program of their own (`hold_hook`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +106,22 @@ def _connected(name: str, env: Environment, service: ServiceConfig) -> Check:
 
 def _way(name: str, service: ServiceConfig) -> list[Check]:
     """The way of a hook: the program, the service, the policy, the answer."""
-    checks = [_program(service), _service(service)]
+    checks = [_program(name, service), _service(service)]
     if all(check.state == "ok" for check in checks):
         checks.append(_over_command(name))
     return checks
 
 
-def _program(service: ServiceConfig) -> Check:
+def _program(name: str, service: ServiceConfig) -> Check:
     if shutil.which("curl") is None:
         return Check("hook program", "problem", "curl is not on the PATH; the hooks cannot do without. Install it")
     if not is_installed(service):
         return Check(
             "hook program", "problem", f"{hook_file()} is missing or of another version. Run interlock connect"
+        )
+    if name in HOLDING and not is_hold_installed(service):
+        return Check(
+            "hook program", "problem", f"{hold_file()} is missing or of another version. Run interlock connect"
         )
     return Check("hook program", "ok", f"{hook_file()}, with curl")
 

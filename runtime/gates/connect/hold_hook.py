@@ -79,11 +79,8 @@ def install_hold(config: ServiceConfig) -> Path:
     """Write the program, or leave it when it is as it should be. Raises OSError."""
     place, text = hold_file(), hold_text(config)
     make_closed(place.parent)
-    try:
-        if place.read_text() == text:
-            return place
-    except (OSError, UnicodeDecodeError):
-        pass
+    if is_hold_installed(config):
+        return place
     new = place.with_name(f"{place.name}.{os.getpid()}")
     try:
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
@@ -93,6 +90,14 @@ def install_hold(config: ServiceConfig) -> Path:
     finally:
         new.unlink(missing_ok=True)
     return place
+
+
+def is_hold_installed(config: ServiceConfig) -> bool:
+    """Whether the program is there and is the one of this version."""
+    try:
+        return hold_file().read_text() == hold_text(config)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def held_command(route: str, without_answer: str, without_terminal: str = "") -> str:

@@ -124,6 +124,16 @@ async def test_a_patch_is_one_ask_and_its_yes_is_seen_delivered(codex: Any, appr
     await until(lambda: [event["ok"] for event in codex.events("tool.observation")] == [True], "its end")
 
 
+async def test_the_doctor_misses_the_program_that_holds(codex: Any) -> None:
+    assert codex.run("interlock", "doctor", "codex").returncode == 0
+    (codex.root / "config" / "gate-hold.sh").unlink()
+    done = codex.run("interlock", "doctor", "codex")
+    assert done.returncode == 1
+    assert "gate-hold.sh is missing or of another version. Run interlock connect" in done.stdout
+    assert codex.run("interlock", "connect", "codex").returncode == 0
+    assert codex.run("interlock", "doctor", "codex").returncode == 0
+
+
 async def test_disconnecting_leaves_the_settings_as_they_were(codex: Any) -> None:
     settings = codex.home / ".codex" / "config.toml"
     assert b"trusted_hash" in settings.read_bytes()
