@@ -241,8 +241,10 @@ class ClaudeAdapter(RecordAdapter):
             yield from self._summary(value)
         elif kind == "queue-operation":
             yield from self._queue_changed(value)
-        elif kind in ("cost-state", "result"):
+        elif kind == "cost-state":
             yield from self.responses.cost(value)
+        elif kind == "result":
+            yield from self.responses.result(value)
         elif kind in ("tool_use", "tool_result") and "message" not in value:
             yield from self.identity.seen(value, side=_is_side(value))
             yield from self.calls.bare(kind, value, flat(value.get("output", value.get("content"))))

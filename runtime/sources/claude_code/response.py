@@ -16,6 +16,7 @@ from interlock.runtime.sources.claude_code.identity import copied_from
 from interlock.runtime.sources.claude_code.prompt import INTERRUPT, flat
 from interlock.runtime.sources.foreign import shape
 from interlock.runtime.sources.foreign.narrator import Narrator
+from interlock.runtime.sources.foreign.tokens import added, less
 
 SYNTHETIC = "<synthetic>"
 """The model's name on messages that the client wrote itself."""
@@ -31,6 +32,8 @@ class Responses:
         self._model = ""
         self._costs: dict[str, float] = {}
         self._cost_records = 0
+        self._told: dict[str, Usage] = {}
+        """Model -> what was told of it, since the last result where results say what came since then."""
         self._copied = False
         """Responses of another session stand in this log."""
 
@@ -91,13 +94,26 @@ class Responses:
         told = message.get("usage")
         if not isinstance(told, dict) or not told:
             return
-        yield from self._say.usage(
-            message_id,
-            usage_of(told),
-            model=model or None,
-            stop_reason=shape.text(message.get("stop_reason")),
-            inherited=inherited,
-        )
+        stop = shape.text(message.get("stop_reason"))
+        used, name = usage_of(told), model or None
+        for event in self._say.usage(message_id, used, model=name, stop_reason=stop, inherited=inherited):
+            if not inherited:
+                self._told[model] = added(self._told.get(model, Usage()), event.usage)
+            yield event
+
+    def result(self, value: dict[str, Any]) -> Iterator[AnyEvent]:
+        """The end of a run in a stream: its responses stand there as they began, with most of their tokens to come."""
+        new = shape.mapping(value.get("model_usage_since_last_result"))
+        sums = {m.removesuffix("[1m]"): u for m, u in (new or shape.mapping(value.get("modelUsage"))).items()}
+        if self._told.keys() <= sums.keys():
+            for model, told in sums.items():
+                rest = less(_summed(told), self._told.get(model, Usage()))
+                if rest != Usage():
+                    yield from self._say.usage(f"result {self._cost_records} {model}", rest, model=model)
+                    self._told[model] = added(self._told.get(model, Usage()), rest)
+        if new:
+            self._told.clear()
+        yield from self.cost(value)
 
     def cost(self, value: dict[str, Any]) -> Iterator[AnyEvent]:
         """The client's own running sum of what the session has cost."""
@@ -117,6 +133,12 @@ class Responses:
                 continue
             name = f"cost {self._cost_records} {model}"
             yield from self._say.usage(name, Usage(), model=model or None, cost_usd=grown)
+
+
+def _summed(told: Any) -> Usage:
+    names = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+    given, made, read, written = (shape.count(shape.at(told, name)) or 0 for name in names)
+    return Usage(input=given, output=made, cache_read=read, cache_write=written)
 
 
 def usage_of(told: dict[str, Any]) -> Usage:

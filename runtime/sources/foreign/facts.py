@@ -16,8 +16,8 @@ from interlock.runtime.events.session import SessionStarted
 from interlock.runtime.events.tool import ToolIntent, ToolObservation
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.foreign.narrator import UNRECORDED
+from interlock.runtime.sources.foreign.tokens import KINDS, added
 
-_KINDS = ("input", "output", "cache_read", "cache_write", "reasoning")
 _DENIED = ("user_denied", "policy_denied", "ask_timed_out", "ask_cancelled")
 
 
@@ -165,7 +165,7 @@ class SessionFacts:
             return
         name = event.model or ""
         before = self.usage.get(name, Usage())
-        self.usage[name] = _added(before, event.usage)
+        self.usage[name] = added(before, event.usage)
         if event.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + event.cost_usd
 
@@ -183,13 +183,13 @@ class SessionFacts:
         self.first = min(filter(None, (self.first, other.first)), default="")
         self.last = max(self.last, other.last)
         for model, usage in other.usage.items():
-            self.usage[model] = _added(self.usage.get(model, Usage()), usage)
+            self.usage[model] = added(self.usage.get(model, Usage()), usage)
         if other.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + other.cost_usd
 
     def tokens(self) -> Usage:
         """The sum over all models."""
-        return Usage(**{k: sum(getattr(u, k) for u in self.usage.values()) for k in _KINDS})
+        return Usage(**{k: sum(getattr(u, k) for u in self.usage.values()) for k in KINDS})
 
     def to_json(self) -> dict[str, Any]:
         """By its wire names."""
@@ -220,10 +220,6 @@ class SessionFacts:
             "costUsd": self.cost_usd,
             "boundaries": dict(self.boundaries),
         }
-
-
-def _added(one: Usage, other: Usage) -> Usage:
-    return Usage(**{k: getattr(one, k) + getattr(other, k) for k in _KINDS})
 
 
 def _wire(usage: Usage) -> dict[str, int]:

@@ -288,3 +288,35 @@ def test_times_that_run_backwards_or_are_no_times_are_survived() -> None:
     )
     assert (made.first, made.last) == ("2026-01-10T09:00:01.000000Z", "2026-01-10T09:00:05.000000Z")
     assert made.user_turns == 3
+
+
+def result(models: dict[str, int], since: dict[str, int] | None = None) -> dict[str, Any]:
+    def told(of: dict[str, int]) -> dict[str, Any]:
+        return {model: {"inputTokens": 9, "outputTokens": made, "costUSD": made / 100} for model, made in of.items()}
+
+    more = {} if since is None else {"model_usage_since_last_result": told(since)}
+    return {"type": "result", "subtype": "success", "session_id": "s", "modelUsage": told(models), **more}
+
+
+def test_a_stream_s_responses_come_to_what_its_result_says() -> None:
+    """Recorded with 2.1.332: a response in a stream carries the tokens that it had when it began."""
+    began = {"input_tokens": 9, "output_tokens": 1}
+    made = facts(reply(words("a"), usage=began), result({"m": 40, "small": 5}))
+    assert {model: usage.output for model, usage in made.usage.items()} == {"m": 40, "small": 5}
+    assert made.usage["m"].input == 9
+    assert made.cost_usd == pytest.approx(0.45)
+    again = facts(
+        reply(words("a"), usage=began),
+        result({"m": 40}, {"m": 40}),
+        reply(words("b"), uuid="a2", message="msg_2", usage=began),
+        result({"m": 70}, {"m": 30}),
+    )
+    assert (again.usage["m"].output, again.usage["m"].input) == (70, 18)
+
+
+def test_a_result_that_names_other_models_than_the_responses_adds_no_tokens() -> None:
+    made = facts(reply(words("a"), usage={"input_tokens": 9, "output_tokens": 40}), result({"proxy/m": 40}))
+    assert made.usage["m"].output == 40
+    assert made.tokens().output == 40
+    long = facts(reply(words("a"), usage={"input_tokens": 9, "output_tokens": 40}), result({"m[1m]": 41}))
+    assert long.tokens().output == 41
