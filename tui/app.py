@@ -229,10 +229,19 @@ class InterlockApp(App[int]):
         self.push_screen(HelpScreen(places, self.key_changes, live))
 
     def show_help(self, places: tuple[str, ...]) -> None:
-        """The keys of a place, on top."""
+        """The keys of a place, on top: those that something on this screen binds."""
         from interlock.tui.screens.help import HelpScreen
 
-        self.push_screen(HelpScreen(places, self.key_changes))
+        live = {
+            binding.id
+            for node in self.screen.walk_children(with_self=True)
+            for bound in node._bindings.key_to_bindings.values()
+            for binding in bound
+            if binding.id in commands.REGISTRY
+            # an answer waits for its ask, and is told of all the same
+            and (commands.REGISTRY[binding.id].answers or node.check_action(binding.action, ()) is not False)
+        }
+        self.push_screen(HelpScreen(places, self.key_changes, frozenset(live)))
 
     def copy(self, text: str) -> None:
         """Send text to the terminal's clipboard, and say what really happened."""

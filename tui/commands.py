@@ -148,7 +148,7 @@ class OpenRow(Command):
 class Find(Command):
     """Filter a list, or find in a text."""
 
-    title, keys, group, footer = "Find or filter", ("slash",), "Find", "find"
+    title, keys, group, footer, when = "Find or filter", ("slash",), "Find", "find", ("list", "pager")
 
 
 class FindBackwards(Command):
@@ -202,7 +202,7 @@ class CopySource(Command):
 class OpenArtifact(Command):
     """Open the whole output in the pager."""
 
-    title, keys, group, when = "Whole output", ("o",), "Read", ("session", "card")
+    title, keys, group, when = "Whole output", ("o",), "Read", ("session",)
 
 
 class OpenEditor(Command):
@@ -277,12 +277,6 @@ class Revoke(Command):
     title, keys, group, footer, when = "Revoke", ("x",), "Answer", "revoke", ("rules",)
 
 
-class EditAndAllow(Command):
-    """Change the input, then allow what you wrote."""
-
-    title, keys, group, footer, when, answers = "Edit and allow…", ("e",), "Answer", "edit…", ("card",), True
-
-
 class Deny(Command):
     """Deny this call."""
 
@@ -296,7 +290,7 @@ class DenyAndSay(Command):
 
 
 class AskToExplain(Command):
-    """Ask the agent to explain before you decide."""
+    """Deny for now and ask the agent to explain, in words that you see first; it may ask again."""
 
     title, keys, group, when, answers = "Ask to explain", ("i",), "Answer", ("card",), True
 

@@ -31,6 +31,12 @@ class CommandProvider(Provider):
                 yield Hit(score, matcher.highlight(title), self._runner(command, node), command.title, command.help)
 
     def _active(self) -> Iterator[tuple[type[Command], str, DOMNode]]:
+        """In the order of the help, with the moves last: who looks for a command knows how to move."""
+        order = {name: place for place, name in enumerate(REGISTRY)}
+        found = self._found()
+        yield from sorted(found, key=lambda one: (one[0].group == "Move", order[one[0].name]))
+
+    def _found(self) -> Iterator[tuple[type[Command], str, DOMNode]]:
         seen: set[str] = set()
         for active in self.screen.active_bindings.values():
             command = REGISTRY.get(active.binding.id or "")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from interlock.tui.kept_rules import KeptRules
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.board import SessionRow, row_of_summary
+from interlock.tui.model.rules import covered_by
 from interlock.tui.model.undo import Note
 
 if TYPE_CHECKING:
@@ -300,6 +301,7 @@ class Store:
         state = feed.state
         return replace(
             ask,
+            covered=covered_by(ask, feed.grants.standing(self.now())) if ask.is_open and ask.suggestions else "",
             before=before,
             branch=state.branch,
             title=ask.title or state.title,

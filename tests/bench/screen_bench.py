@@ -192,6 +192,8 @@ async def key_to_journal() -> list[tuple[str, str, str]]:
     from interlock.runtime.engine.intent import Intent
     from interlock.runtime.engine.session import RuntimeSession
     from interlock.tui.app import InterlockApp
+    from interlock.tui.model.answers import BY_COMMAND
+    from interlock.tui.model.given import given
 
     shown: list[float] = []
     answered: list[float] = []
@@ -210,7 +212,7 @@ async def key_to_journal() -> list[tuple[str, str, str]]:
                             await asyncio.sleep(0.001)
                     shown.append(time.perf_counter() - at["tool.permission"])
                     pressed = time.perf_counter()
-                    app.store.answer(waiting[0], "allow")
+                    app.store.answer(given(waiting[0], BY_COMMAND["allow_once"]))
                     await asyncio.wait_for(call, 10)
                     answered.append(at["tool.permission.answered"] - pressed)
     return [

@@ -34,10 +34,19 @@ CHOICES: tuple[Choice, ...] = (
     Choice("allow_by_rule", "allow.rule", "allow", "rule", "by rule"),
     Choice("deny", "deny", "deny", "once", "deny"),
     Choice("deny_and_say", "deny.message", "deny", "once", "deny and say…"),
+    Choice("ask_to_explain", "deny.message", "deny", "once", "explain…"),
 )
 BY_COMMAND = {choice.command: choice for choice in CHOICES}
-ON_CARD = frozenset({"allow_once", "allow_session", "deny", "deny_and_say"})
+ON_CARD = frozenset({"allow_once", "allow_session", "deny", "deny_and_say", "ask_to_explain"})
 """Answers of the card itself; the others are given where all that they would cover is shown."""
+WRITTEN: dict[str, tuple[str, str]] = {
+    "deny_and_say": ("deny, and say why: Enter sends, Esc goes back without an answer", ""),
+    "ask_to_explain": (
+        "deny for now, and have it explained: Enter sends, Esc goes back without an answer",
+        "Not yet. Explain what this does and why it is needed; then you may ask again.",
+    ),
+}
+"""Answers with words of the person: what the card says while they are written, and what stands there to begin with."""
 
 
 def offered(ask: Ask | None) -> tuple[Choice, ...]:
@@ -73,6 +82,10 @@ def lock_of(ask: Ask, *, end_seen: bool, rows_below: int, folded: int, end_asked
     return ""
 
 
+_MORE = 17
+"""Cells of what ends the answer line."""
+
+
 def line(
     ask: Ask,
     keys: dict[str, str],
@@ -82,10 +95,10 @@ def line(
     whole_key: str,
     help_key: str,
     for_key: str = "",
-    more: bool = True,
+    room: int = 0,
 ) -> Inked:
     """The answer line: of `keys` (command -> key label) those that are offered. `armed`: commands whose key would count
-    now; `for_key`: what opens the longer allows."""
+    now; `for_key`: what opens the longer allows; `room`: cells, for what the help tells as well."""
     # the first sign says without colours whether keys count now
     found = ink(("▸ ", "bold ok")) if armed else ink(("· ", "quiet"))
     for choice in offered(ask):
@@ -96,8 +109,10 @@ def line(
         live = choice.command in armed and not (lock and choice.answer == "allow")
         style = ("bold ok" if choice.answer == "allow" else "bold denied") if live else "quiet"
         label = f" {choice.label}   "
+        if choice.command == "ask_to_explain" and found.width + len(label) + 1 > room - _MORE:
+            continue
         found = found.joined(ink((keys[choice.command], style), (label, "" if live else "quiet")))
-    if more:
+    if room >= 60:
         found = found.joined(ink((f"{whole_key} whole   {help_key} more", "quiet")))
     return found
 

@@ -82,6 +82,8 @@ class Ask:
     """Ours, with foreign words in it: how it ended, for the card."""
     fault: str = ""
     """Ours: why the last answer had no effect."""
+    covered: str = ""
+    """Ours, with foreign words in it: which permission given since would allow this, were it asked now."""
     before: tuple[int, int] = (0, 0)
     """How often the person allowed and denied this tool in this session before."""
 
@@ -107,7 +109,7 @@ class Ask:
     @property
     def identity(self) -> tuple[object, ...]:
         """What a person has read when they read the card: another value is another card."""
-        return (self.id, self.digest, self.stage, self.is_whole, self.diff is None)
+        return (self.id, self.digest, self.stage, self.is_whole, self.diff is None, self.covered)
 
 
 def ask_of(event: Mapping[str, Any], session: str = "", opened_at: str = "", **more: Any) -> Ask:

@@ -101,8 +101,14 @@ def row_age(row: InboxRow, now: int) -> str:
 def _ask_line(ask: Ask, old: str, width: int, ascii_only: bool) -> Inked:
     sign = _sign("ask", ascii_only) if ask.stage != "closed" else _sign("gone", ascii_only)
     style = "bold ask" if ask.is_open else "quiet"
-    what = f"{ask.tool} {ask.prompt}" if ask.prompt and ask.tool not in ask.prompt else ask.prompt or ask.tool
-    return _line(sign, folder_name(ask.cwd) or ask.title, ask.agent, what, (old, style), width)
+    return _line(sign, folder_name(ask.cwd) or ask.title, ask.agent, _wanted(ask), (old, style), width)
+
+
+def _wanted(ask: Ask) -> str:
+    """What is asked for: the beginning of a command, for its own words tell more than what the tool is called."""
+    if ask.command is not None and ask.command.strip():
+        return ask.command.strip().split("\n")[0]
+    return f"{ask.tool} {ask.prompt}" if ask.prompt and ask.tool not in ask.prompt else ask.prompt or ask.tool
 
 
 def _session_line(row: SessionRow, old: str, width: int, ascii_only: bool) -> Inked:

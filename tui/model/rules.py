@@ -17,6 +17,7 @@ from interlock.tui.safe_text import one_line
 
 if TYPE_CHECKING:
     from interlock.runtime.state.grants import StandingGrant
+    from interlock.tui.model.ask import Ask
 
 LABEL = 12
 
@@ -89,6 +90,22 @@ def matcher(text: str) -> str:
     """The line of a rule that says what it is about."""
     found = (row for row in text.split("\n") if row.startswith(("command", "path", "program")))
     return next(found, "")
+
+
+def covered_by(ask: Ask, grants: Iterable[StandingGrant]) -> str:
+    """Which permission that was given after an ask is one that the ask itself offers: with it, it had not been asked.
+    Nothing where none is; a rule counts only as it was offered, for one that was written says something else.
+    """
+    offered = {one.digest: one for one in ask.suggestions if one.digest}
+    for grant in grants:
+        one = offered.get(str(grant.matches.get("digest", "")))
+        if one is None or grant.made_at < ask.opened_at or (grant.rule and grant.rule.strip() != one.rule.strip()):
+            continue
+        return f"allowed since this was asked, {_FOR[grant.scope]}: {one.says}"
+    return ""
+
+
+_FOR = {"turn": "for this turn", "session": "for this session", "ten_minutes": "for ten minutes", "rule": "by a rule"}
 
 
 def until(grant: StandingGrant, now: int) -> str:

@@ -50,7 +50,7 @@ def row_age(row: TableRow, now: int) -> str:
 def table_line(row: TableRow, width: int, now: int, *, ascii_only: bool = False, dated: bool = False) -> Inked:
     """One row as it is drawn; columns that have no room are left out from the right end of importance."""
     if row.kind == "group":
-        return beside(ink((row.title, "bold quiet")), ink((str(row.number), "quiet")), width)
+        return beside(ink((row.title, "bold quiet")), ink((str(row.number), "quiet")), width - 1)
     if row.session is None:
         return ink("")
     s = row.session

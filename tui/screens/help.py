@@ -9,12 +9,14 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from interlock.tui.commands import ShowHelp, bind, help_rows
-from interlock.tui.model.inked import EMPTY, Inked, hanging, ink
+from interlock.tui.model.inked import EMPTY, Inked, blanks, hanging, ink
 from interlock.tui.screens.overlay import Overlay
 from interlock.tui.widgets.inked_lines import InkedBlock, InkedLines
 
 KEYS, TITLE = 18, 22
 """Cells of the first two columns."""
+LEAST_BESIDE = 70
+"""Cells from which what a command does has a column of its own."""
 
 
 class HelpScreen(Overlay[None]):
@@ -49,8 +51,12 @@ class HelpScreen(Overlay[None]):
             if row.group != group:
                 group = row.group
                 lines += [EMPTY, ink((group, "bold accent"))]
-            text = ink((f"{row.title:<{TITLE}}", "bold" if width >= 60 else ""), (row.help, "quiet"))
-            lines += hanging(row.keys, text, width, indent=KEYS, style="bold")
+            if width < LEAST_BESIDE:
+                text = ink((f"{row.title}   ", ""), (row.help, "quiet"))
+                lines += hanging(row.keys, text, width, indent=KEYS, style="bold")
+                continue
+            first, *more = hanging(row.title, ink((row.help, "quiet")), width - KEYS, indent=TITLE, style="bold")
+            lines += [ink((f"{row.keys:<{KEYS}}", "bold")).joined(first), *(blanks(KEYS).joined(one) for one in more)]
         return lines
 
     def action_show_help(self) -> None:

@@ -21,6 +21,7 @@ from interlock.tui.commands import (
     AllowOnce,
     AllowSession,
     AnswerTogether,
+    AskToExplain,
     CopySource,
     Deny,
     DenyAndSay,
@@ -63,13 +64,14 @@ class InboxScreen(FrameScreen):
     """View 1."""
 
     view = "Inbox"
-    places = ("list", "card")
+    places = ("list", "card", "text")
     BINDINGS: ClassVar[list[BindingType]] = bind(  # type: ignore[assignment]
         AllowOnce,
         AllowSession,
         AllowFor,
         Deny,
         DenyAndSay,
+        AskToExplain,
         AnswerTogether,
         UndoAnswer,
         ShowWhole,
@@ -79,8 +81,8 @@ class InboxScreen(FrameScreen):
     )
     DEFAULT_CSS = """
     InboxScreen #panes { height: 1fr; }
-    InboxScreen #left { width: 2fr; max-width: 60; min-width: 38; padding-right: 1; }
-    InboxScreen AskCard { width: 5fr; border-left: solid $rule; }
+    InboxScreen #left { width: 1fr; max-width: 60; min-width: 38; padding-right: 1; }
+    InboxScreen AskCard { width: 2fr; border-left: solid $rule; }
     InboxScreen.-steps #left { width: 1fr; max-width: 100%; }
     InboxScreen.-steps AskCard { display: none; border-left: none; width: 1fr; }
     InboxScreen.-steps.-card #left { display: none; }
@@ -347,6 +349,9 @@ class InboxScreen(FrameScreen):
 
     def action_deny_and_say(self) -> None:
         self.card.answer("deny_and_say")
+
+    def action_ask_to_explain(self) -> None:
+        self.card.answer("ask_to_explain")
 
     @on(AskCard.Answered)
     def _answered(self, event: AskCard.Answered) -> None:

@@ -55,6 +55,7 @@ class RulesScreen(FrameScreen):
         return self.query_one("#list", GroupedList)
 
     def on_mount(self) -> None:
+        self.list.opens = False
         self.list.focus()
 
     def on_screen_resume(self) -> None:

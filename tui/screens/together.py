@@ -57,7 +57,9 @@ class TogetherScreen(Overlay[tuple[Given, ...]]):
         return alike.row(ask, ask.id not in self._left_out, width, self.interlock.store.now())
 
     def on_mount(self) -> None:
-        self.query_one("#list", GroupedList).focus()
+        asks = self.query_one("#list", GroupedList)
+        asks.opens = False
+        asks.focus()
         self._show_each()
         self._draw()
 

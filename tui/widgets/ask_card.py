@@ -86,6 +86,8 @@ class AskCard(Widget):
         """Our words about the last key, before the gate's own."""
         self._noted = ""
         """Those that were drawn last."""
+        self._writes = "deny_and_say"
+        """The answer whose words are written, or were last."""
         self._says_what_stands = True
         """Whether the row that says what a longer allow covers is drawn."""
 
@@ -190,7 +192,12 @@ class AskCard(Widget):
     def _note(self, width: int) -> list[Inked]:
         assert self.ask is not None
         words, style = answers.state_of(self.ask)
-        found = [(words, style), (self.ask.fault, "bold failed"), (self._said or self._gate.hint, "mark")]
+        found = [
+            (self.ask.covered, "ok"),
+            (words, style),
+            (self.ask.fault, "bold failed"),
+            (self._said or self._gate.hint, "mark"),
+        ]
         return [row for text, ink_style in found if text for row in ink((text, ink_style)).wrapped(width)]
 
     def _draw_answers(self) -> None:
@@ -212,7 +219,7 @@ class AskCard(Widget):
                     whole_key=self._key(ShowWhole.name),
                     help_key=self._key(ShowHelp.name),
                     for_key=self._key(AllowFor.name) if answers.may_stand(ask) else "",
-                    more=width >= 60,
+                    room=width,
                 )
             ]
             lines = [row for line in lines for row in line.wrapped(max(width, 20))]
@@ -312,8 +319,8 @@ class AskCard(Widget):
             self._say(f"{choice.label} is not offered for this ask" if ask.is_open else "")
             return
         lock = self.locked_because if choice.answer == "allow" else ""
-        if command == "deny_and_say":
-            self._gate.take(self._open_message, lock, at_once=True)
+        if command in answers.WRITTEN:
+            self._gate.take(lambda: self._open_message(command), lock, at_once=True)
         else:
             self._gate.take(lambda: self._send(ask, choice), lock)
 
@@ -341,12 +348,13 @@ class AskCard(Widget):
         """Whether the message editor is open."""
         return not self.query_one("#message").has_class("hidden") if self.is_mounted else False
 
-    def _open_message(self) -> None:
+    def _open_message(self, command: str) -> None:
+        self._writes, (says, words) = command, answers.WRITTEN[command]
         editor = self.query_one("#message", MessageInput)
-        editor.value = ""
+        editor.value = words
         editor.remove_class("hidden")
         editor.focus()
-        self._say("deny, and say why: Enter sends, Esc goes back without an answer")
+        self._say(says)
 
     def close_message(self) -> None:
         """Back to the card; nothing is sent."""
@@ -372,4 +380,4 @@ class AskCard(Widget):
             self._say("this ask is no longer open: nothing was sent")
         else:
             self.close_message()
-            self._send(ask, BY_COMMAND["deny_and_say"], event.value)
+            self._send(ask, BY_COMMAND[self._writes], event.value)

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from rich.style import Style
 from textual import events
+from textual.keys import key_to_character
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -58,13 +59,19 @@ class KeyFooter(Widget):
             binding = active.binding
             command = REGISTRY.get(binding.id or "")
             words = command.footer if command else binding.description if binding.show else ""
-            if words:
+            if words and not self._is_text(binding.key):
                 name = command.name if command else binding.action
                 if name not in rows or (command and binding.key == command.keys[0]):
                     rows[name] = (_label(command, binding.key), words, active.enabled, binding.key)
         return [row for name, row in rows.items() if name not in _ALWAYS] + [
             rows[name] for name in _ALWAYS if name in rows
         ]
+
+    def _is_text(self, key: str) -> bool:
+        """Whether an editor has the focus that takes this key as text."""
+        focused = self.screen.focused
+        character = "/" if key == "slash" else key_to_character(key)  # the one that Textual gives a name of its own
+        return focused is not None and character is not None and focused.check_consume_key(key, character)
 
     def render_line(self, y: int) -> Strip:
         """The line."""

@@ -104,6 +104,8 @@ class LineList(ScrollView, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = bind(*MOVES, OpenRow, ToggleFollow)  # type: ignore[assignment]
 
+    opens = True
+    """Whether a row can be opened."""
     follow: var[bool] = var(False)
     """Whether the end is kept in view while it is in view."""
 
@@ -311,6 +313,10 @@ class LineList(ScrollView, can_focus=True):
         self.follow = not self.follow
         if self.follow:
             self.action_go_end()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Enter is no key of a list whose rows do not open."""
+        return self.opens if action == "open_row" else super().check_action(action, parameters)
 
     def action_open_row(self) -> None:
         """Say that the row under the cursor was chosen."""

@@ -129,6 +129,27 @@ async def test_editing_keys_only_edit_and_enter_alone_sends(host, live) -> None:
         assert one.answers() == [("ask1", "deny", "once", "x")]
 
 
+async def test_i_denies_for_now_with_words_that_are_seen_first(host, live) -> None:
+    one = await host()
+    one.ask("git push")
+    async with live(size=(140, 40)) as person:
+        await person.arm()
+        assert "i explain…" in person.text
+        await person.press("i")
+        assert "deny for now" in person.text
+        assert "Explain what this does" in person.text
+        assert "/ find" not in person.text  # a slash is text now
+        await person.press("escape")
+        assert one.answers() == []
+        assert "/ find" in person.text
+        await person.arm()
+        await person.press("i", "enter")
+        await person.until(lambda: one.answers())
+        ((ask, answer, scope, said),) = one.answers()
+        assert (ask, answer, scope) == ("ask1", "deny", "once")
+        assert said.startswith("Not yet. Explain")
+
+
 async def test_escape_leaves_the_message_without_an_answer(host, live) -> None:
     one = await host()
     one.ask("git push")

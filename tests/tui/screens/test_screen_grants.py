@@ -412,3 +412,22 @@ async def test_asks_answered_together_look_as_drawn(host, live, fixed_now, golde
         await person.until(lambda: isinstance(person.app.screen, TogetherScreen))
         await person.arm()
         golden(person.app, "screen-together-80x24")
+
+
+async def test_a_card_says_which_permission_given_since_would_allow_it(work, live) -> None:
+    async with work() as one:
+        await one.want("touch a", "touch b")
+        async with live() as person:
+            await opened(person)
+            assert "allowed since" not in person.text
+            await person.press("j")
+            await person.until(lambda: "looking through" not in person.text)
+            await person.arm()
+            await person.press("s")
+            await person.until(
+                lambda: "allowed since this was asked, for this session: touch *" in person.text, "the word"
+            )
+            assert "$ touch b" in person.text
+            assert len(one.events("tool.permission.answered")) == 1
+            await person.press("u")
+            await person.until(lambda: "allowed since" not in person.text, "the word gone with the permission")

@@ -81,3 +81,16 @@ async def test_how_often_the_tool_was_allowed_before_stands_on_the_card(host, li
         await person.arm()
         await person.press("a")
         await person.until(lambda: "you allowed bash 1 time in this session, denied 0" in person.text)
+
+
+@pytest.mark.parametrize("view", ["1", "2", "3", "4"])
+async def test_help_tells_of_no_key_that_the_view_does_not_know(host, live, view: str) -> None:
+    one = await host()
+    one.ask("git push")
+    async with live() as person:
+        await person.press(view, "question_mark")
+        shown = str(person.app.screen.query_one("#help")._built)
+        assert ("Find or filter" in shown) == (view != "4")
+        assert ("Allow once" in shown) == (view == "1")
+        assert ("'Open'" in shown or "Open   " in shown) == (view != "4")
+        assert "Revoke" not in shown or view == "4"

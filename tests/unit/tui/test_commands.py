@@ -41,7 +41,7 @@ def test_no_answer_is_on_enter_or_space() -> None:
 
 
 def test_the_answers_are_those_of_the_card() -> None:
-    assert "".join(command.keys[0] for command in ANSWERS) == "atsTredmib"
+    assert "".join(command.keys[0] for command in ANSWERS) == "atsTrdmib"
 
 
 def test_a_binding_carries_its_name_so_that_keys_can_change() -> None:
