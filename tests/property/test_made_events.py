@@ -21,7 +21,9 @@ from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.registry import by_kind, detect
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"
+STREAMS = Path(__file__).parents[1] / "data" / "streams"
 LOGS = sorted(p for p in SAMPLES.glob("*/*") if p.suffix in (".jsonl", ".traj", ".eval") and ".rows" not in p.name)
+LOGS += sorted(STREAMS.glob("*.jsonl"))
 ODD = [None, 0, -1, 1.5, 10**30, True, "", "x", "\ud83d", [], [None], {}, {"type": 1}, [{"type": "text", "text": 5}]]
 
 
