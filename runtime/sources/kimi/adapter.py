@@ -18,6 +18,7 @@ from interlock.runtime.sources.foreign.base import RecordAdapter
 from interlock.runtime.sources.foreign.narrator import text_of
 from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.shape import at, count, mapping, name_of, some_text, text
+from interlock.runtime.sources.kimi.context import Context, is_mark, is_message
 from interlock.runtime.sources.kimi.older import OlderKimi
 from interlock.runtime.sources.kimi.outcome import agents_in, result_of
 
@@ -66,9 +67,10 @@ class KimiAdapter(RecordAdapter):
         self._model = ""
         self._accounts = 0
         self._older = OlderKimi(self.say)
+        self._context = Context(self.say)
 
     def name(self, record: ForeignRecord) -> str:
-        kind = text(mapping(record.value).get("type")) or "record"
+        kind = text(mapping(record.value).get("type")) or text(mapping(record.value).get("role")) or "record"
         inner = text(at(record.value, "event", "type")) or text(at(record.value, "message", "type"))
         return f"{kind} {inner}".strip()
 
@@ -88,6 +90,9 @@ class KimiAdapter(RecordAdapter):
                 yield from self._config(value)
                 return
         yield from self.head.ensured()
+        if is_message(value):
+            yield from self._context.events(value)
+            return
         if not kind and isinstance(value.get("message"), dict):
             self.say.at(record, value.get("timestamp"))
             yield from self._older.events(value["message"])
@@ -262,6 +267,7 @@ def _claims(sample: Sample) -> int:
             "permission.record_approval_result",
         ):
             best = max(best, 85)
+        best = max(best, 80 if is_mark(value) else 0)
         message = mapping(mapping(value).get("message"))
         if text(message.get("type")) in ("TurnBegin", "StepBegin") and "payload" in message:
             best = max(best, 85)
