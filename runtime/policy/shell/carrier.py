@@ -19,10 +19,45 @@ from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
 
 _SSH_OPTIONS = re.compile(
-    r"\s*(ProxyCommand|LocalCommand|KnownHostsCommand|RemoteCommand|ProxyUseFdpass)\s*[=\s]\s*(.+)", re.I | re.S
+    r"\s*(ssh_command|ProxyCommand|LocalCommand|KnownHostsCommand|RemoteCommand|ProxyUseFdpass)\s*[=\s]\s*(.+)",
+    re.I | re.S,
 )
 
 CARRIERS: dict[str, tuple[str, dict[str, str]]] = {
+    "bpftrace": ("cepolBv", {"-c": "shell"}),
+    "dtrace": ("cbsxopq", {"-c": "shell"}),
+    "stap": ("cexomDs", {"-c": "shell"}),
+    "fatrace": ("coptfs", {"-c": "shell", "--command": "shell"}),
+    "chokidar": ("cdt", {"-c": "shell", "--command": "shell"}),
+    **dict.fromkeys(
+        ("ptw", "pytest-watch"),
+        ("c", {"--runner": "shell", "--onpass": "shell", "--onfail": "shell", "--beforerun": "shell", "--afterrun": "shell",
+               "--onexit": "shell"}),
+    ),
+    "cargo-watch": ("xsw", {"-s": "shell", "--shell": "shell"}),
+    "sbatch": ("JnNtpo", {"--wrap": "shell"}),
+    "eb": ("c", {"-c": "shell", "--command": "shell"}),
+    "cf": ("ci", {"-c": "shell", "--command": "shell"}),
+    "et": ("cpJ", {"-c": "shell", "--command": "shell"}),
+    "execlineb": ("c", {"-c": "shell"}),
+    "forever": ("c", {"-c": "shell", "--command": "shell"}),
+    **dict.fromkeys(("r2", "radare2", "rizin"), ("ciaAbe", {"-c": "gdb"})),
+    "aria2c": ("dox", dict.fromkeys(
+        (f"--on-{when}" for when in ("download-complete", "download-error", "download-pause", "download-start",
+                                     "download-stop", "bt-download-complete")), "shell")),
+    **dict.fromkeys(
+        ("yt-dlp", "youtube-dl"),
+        ("of", {"--exec": "shell", "--exec-before-download": "shell", "--external-downloader": "program"}),
+    ),
+    "rclone": ("", {"--password-command": "shell"}),
+    "restic": ("rp", {"--password-command": "shell"}),
+    "borg": ("", {"--rsh": "shell"}),
+    "svn": ("mFr", {"--editor-cmd": "shell", "--diff-cmd": "shell", "--diff3-cmd": "shell"}),
+    "cvs": ("ed", {"-e": "shell"}),
+    "hg": ("mR", {"--config": "setting"}),
+    "jj": ("Rm", {"--config": "setting"}),
+    "sk": ("qcdn", {"--preview": "shell", "--bind": "bind", "-c": "shell", "--cmd": "shell"}),
+    "ranger": ("", {"--cmd": "gdb"}),
     "bat": ("rlHm", {"--pager": "shell"}),
     "batcat": ("rlHm", {"--pager": "shell"}),
     "delta": ("w", {"--pager": "shell"}),
@@ -73,6 +108,7 @@ CARRIERS: dict[str, tuple[str, dict[str, str]]] = {
     "vi": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
     "nvim": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
     "view": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
+    **dict.fromkeys(("vimdiff", "rvim", "gvim"), ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"})),
     "ex": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
     "psql": ("cdfFhLoPpRTUv", {"-c": "psql", "--command": "psql"}),
     "mysql": ("ehPuDS", {"-e": "mysql", "--execute": "mysql", "--pager": "shell"}),
@@ -80,7 +116,6 @@ CARRIERS: dict[str, tuple[str, dict[str, str]]] = {
     "cargo": ("xs", {"-s": "shell", "--shell": "shell"}),
     "osascript": ("els", {"-e": "applescript"}),
     "ansible": ("aiMmtbuKk", {"-a": "shell", "--args": "shell"}),
-    "pdsh": ("wxgl", {}),
     "apt": ("otc", {"-o": "apt"}),
     "apt-get": ("otc", {"-o": "apt"}),
     "aptitude": ("otc", {"-o": "apt"}),
@@ -152,7 +187,7 @@ def unwrap_options(frame: Frame, state: State, walk: Walk) -> None:
         walk.run(frame.inner(words), state, "cargo watch")
     if frame.name == "zip":
         _zip(frame, state, walk)
-    if frame.name in ("vim", "vi", "nvim", "view", "ex"):
+    if frame.name in ("vim", "vi", "nvim", "view", "ex", "vimdiff", "rvim", "gvim"):
         for field in args:
             if field.value.startswith("+"):
                 _value("vim", field.value[1:], field.known, frame, state, walk, "+")
@@ -247,6 +282,10 @@ def _code_of(kind: str, value: str) -> str | None:
     match kind:
         case "shell" | "program":
             return value or None
+        case "setting":
+            text = value.partition("=")[2]
+            plain = text.strip().lower() in ("true", "false", "auto", "never", "always", "") or " " not in text.strip()
+            return None if plain else text.removeprefix("!")
         case "commas":
             return value.replace(",", " ")
         case "exec":

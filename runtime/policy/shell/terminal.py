@@ -162,6 +162,7 @@ def _recorded(frame: Frame, state: State, walk: Walk) -> None:
 
 TERMINALS: dict[str, Handler] = {
     "tmux": _tmux,
+    "byobu": _tmux,
     "screen": _screen,
     "zellij": _zellij,
     **dict.fromkeys(_OPENERS, _opener),
