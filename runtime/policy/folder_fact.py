@@ -1,9 +1,12 @@
-"""What speaks against a command because one of its operands is a folder.
+"""What speaks against a command because of what stands in a folder that it names.
 
-Promises: `diff` compares the files of a folder, and follows the links among them; which those are, nobody looked at. Pure.
+Promises: `diff` compares the files of a folder, and follows the links among them; which those are, nobody looked at. A
+pattern at the beginning of a word becomes an option where a file has a name like one. Pure.
 """
 
 from __future__ import annotations
+
+import posixpath
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.path import path_fact
@@ -15,11 +18,33 @@ COMPARING = names("diff sdiff")
 """Programs that take, of a folder, the files that bear the names of the other side."""
 
 
+_PRINTING = names("echo printf : true false")
+_MOST_NAMES = 200
+"""As many as are looked at for the paths of a pattern; more are not allowed anyway."""
+
+
 def folder_objections(simple: SimpleCommand, call: Call, world: World) -> tuple[str, ...]:
-    """The reason against, for a comparison of folders."""
+    """The reasons against a command that otherwise only reads."""
     name = program_name(simple.program)
-    if name not in COMPARING:
-        return ()
+    if simple.globs and name not in _PRINTING and _is_option(simple, call, world):
+        return ("a pattern stands for a file whose name would be taken for an option",)
+    return _comparing(name, simple, call, world) if name in COMPARING else ()
+
+
+def _is_option(simple: SimpleCommand, call: Call, world: World) -> bool:
+    if simple.cwd is None:
+        return False
+    folder = posixpath.join(call.cwd, simple.cwd)
+    end = simple.argv.index("--") if "--" in simple.argv else len(simple.argv)
+    for i in simple.globs:
+        if i < end and simple.argv[i][:1] in ("*", "?", "["):
+            found = world.expand(posixpath.join(folder, simple.argv[i]), _MOST_NAMES) or ()
+            if any(posixpath.relpath(path, folder).startswith("-") for path in found):
+                return True
+    return False
+
+
+def _comparing(name: str, simple: SimpleCommand, call: Call, world: World) -> tuple[str, ...]:
     args = simple.argv[1:]
     reading = FORMS[name].read(args)
     if reading.has("--no-dereference"):

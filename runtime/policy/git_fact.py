@@ -26,7 +26,8 @@ def git_facts(
     """The git directories that a command works on, as paths, and what speaks against them."""
     name = program_name(simple.program).rpartition("/")[2]
     if name != "git":
-        return (), folder_objections(simple, call, world) if name in COMPARING and reads else ()
+        looks = reads and (simple.globs or name in COMPARING)
+        return (), folder_objections(simple, call, world) if looks else ()
     folder = _folder(simple, call)
     if folder is None:
         return (), ("which repository git would work on is known only at run time",)

@@ -131,6 +131,22 @@ def test_comparing_a_folder_asks(command: str) -> None:
     assert _judged(command, _PLACE).effect == "ask"
 
 
+@pytest.mark.parametrize("command", ["grep foo *", "ls *", "cat ?R", "cd src && wc -l *"])
+def test_a_file_whose_name_is_an_option_asks_where_a_pattern_stands_for_it(command: str) -> None:
+    place = MemoryWorld(
+        kinds={"/w/proj": "folder", "/w/proj/-R": "file", "/w/proj/src": "folder", "/w/proj/src/-L": "file"}
+    )
+    assert _judged(command, place).effect == "ask"
+
+
+@pytest.mark.parametrize("command", ["grep foo -- *", "ls ./*", "echo *", "cat src/*", "cat *.py"])
+def test_a_pattern_that_gives_no_option_passes(command: str) -> None:
+    place = MemoryWorld(
+        kinds={"/w/proj": "folder", "/w/proj/-R": "file", "/w/proj/src": "folder", "/w/proj/src/-L": "file"}
+    )
+    assert _judged(command, place).effect == "allow"
+
+
 def test_comparing_files_or_links_as_links_passes() -> None:
     assert _judged("diff a src/a.py", _PLACE).effect == "allow"
     assert _judged("diff -r --no-dereference src src", _PLACE).effect == "allow"
