@@ -27,19 +27,37 @@ from interlock.tui.model.guard import GUARD_SECONDS
 from interlock.tui.model.header import title
 from interlock.tui.model.undo import Note
 from interlock.tui.palette import CommandProvider
-from interlock.tui.screens.board import BoardScreen
 from interlock.tui.screens.frame import FrameScreen
-from interlock.tui.screens.history import HistoryScreen
 from interlock.tui.screens.inbox import InboxScreen
 from interlock.tui.screens.overlay import Overlay
-from interlock.tui.screens.rules import RulesScreen
 from interlock.tui.signs import wants_ascii
 from interlock.tui.store import Store
 from interlock.tui.terminal import driver_class
 from interlock.tui.themes import DEFAULT, shipped, variable_defaults
 from interlock.tui.widgets.key_footer import KeyFooter
 
-SETTLE_SECONDS = 5.0
+SETTLE_SECONDS = 15.0
+
+
+# the views that are not the first are imported when they are opened
+
+
+def _sessions() -> FrameScreen:
+    from interlock.tui.screens.board import BoardScreen
+
+    return BoardScreen()
+
+
+def _history() -> FrameScreen:
+    from interlock.tui.screens.history import HistoryScreen
+
+    return HistoryScreen()
+
+
+def _rules() -> FrameScreen:
+    from interlock.tui.screens.rules import RulesScreen
+
+    return RulesScreen()
 
 
 class InterlockApp(App[int]):
@@ -47,9 +65,9 @@ class InterlockApp(App[int]):
 
     MODES: ClassVar[Mapping[str, Callable[[], FrameScreen]]] = {  # type: ignore[assignment]
         "inbox": InboxScreen,
-        "sessions": BoardScreen,
-        "history": HistoryScreen,
-        "rules": RulesScreen,
+        "sessions": _sessions,
+        "history": _history,
+        "rules": _rules,
     }
     DEFAULT_MODE = "inbox"
     COMMANDS: ClassVar[set[type]] = {CommandProvider}  # type: ignore[assignment]
@@ -77,9 +95,12 @@ class InterlockApp(App[int]):
         self.key_changes = commands.keymap(keys or {})
         self.ascii_only = wants_ascii(os.environ)
         self._first_session = session
-        self._wanted_theme = theme
         self._known_asks: set[str] | None = None
         self._started = asyncio.Event()
+        # before it runs: a theme that comes later has all styles read once more
+        for one in shipped():
+            self.register_theme(one)
+        self.theme = theme
         self._keyboard = Keyboard(self, super().on_event)
         self.last_word: tuple[str, str] = ("", "")
         """What the last own answer came to: (what, how)."""
@@ -95,9 +116,6 @@ class InterlockApp(App[int]):
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGHUP):
                 loop.add_signal_handler(number, self.exit, None, 128 + number)
-        for theme in shipped():
-            self.register_theme(theme)
-        self.theme = self._wanted_theme
         if self.key_changes:
             self.set_keymap(self.key_changes)
         self.call_after_refresh(self._begin)
@@ -296,7 +314,7 @@ class InterlockApp(App[int]):
     # --- for tests
 
     async def settled(self) -> None:
-        """Return when nothing is under way that is known to change the screen. Raises TimeoutError after 5 s."""
+        """Return when nothing is under way that is known to change the screen. Raises TimeoutError after 15 s."""
         async with asyncio.timeout(SETTLE_SECONDS):
             await self._started.wait()
             quiet = 0

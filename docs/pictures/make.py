@@ -33,6 +33,7 @@ async def until(condition: Callable[[], bool], what: str, seconds: float = 30) -
 
 async def pictures(folder: Path) -> None:
     from interlock.tui.app import InterlockApp
+    from interlock.tui.screens.allow_for import AllowForScreen
 
     app = InterlockApp(bell=False)
     async with app.run_test(size=SIZE) as pilot:
@@ -64,6 +65,14 @@ async def pictures(folder: Path) -> None:
             await pilot.pause(0.2)
         await pilot.pause(1.0)
         save("edit-ask")
+        await pilot.press("A")
+        await until(lambda: isinstance(app.screen, AllowForScreen) and app.screen.preview is not None, "the preview")
+        await pilot.press("j")
+        await until(lambda: app.screen.preview is not None, "the other preview")
+        await pilot.pause(1.0)
+        save("allow-for")
+        await pilot.press("escape")
+        await until(lambda: hasattr(app.screen, "card"), "the card again")
         while sum(row.status in ("done", "failed") for row in app.store.sessions) < 2:
             if any(ask.is_open for ask in app.store.asks):
                 await allow()

@@ -108,7 +108,8 @@ def _wanted(ask: Ask) -> str:
     """What is asked for: the beginning of a command, for its own words tell more than what the tool is called."""
     if ask.command is not None and ask.command.strip():
         return ask.command.strip().split("\n")[0]
-    return f"{ask.tool} {ask.prompt}" if ask.prompt and ask.tool not in ask.prompt else ask.prompt or ask.tool
+    named = ask.prompt.split(" ")[0].casefold() in (ask.tool.casefold(), ask.tool.casefold().split("_")[0])
+    return ask.prompt if ask.prompt and named else f"{ask.tool} {ask.prompt}".strip()
 
 
 def _session_line(row: SessionRow, old: str, width: int, ascii_only: bool) -> Inked:
