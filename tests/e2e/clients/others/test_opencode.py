@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -189,10 +190,12 @@ async def test_headless_a_sub_agents_call_and_a_fetch_are_held_and_an_edit_has_i
 
 async def another(approver: Any, before: Any) -> Any:
     """The one open ask, when it is another one."""
-    while True:
+    for _ in range(600):
         asks = await approver.wait()
         if asks[0].ask_id != before.ask_id:
             return asks
+        await asyncio.sleep(0.1)
+    raise AssertionError(f"the same ask stays open: {before.event['prompt']}")
 
 
 async def test_a_deny_rule_holds_where_opencode_asks_nobody(opencode: Any, until: Any) -> None:
