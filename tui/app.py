@@ -36,7 +36,7 @@ from interlock.tui.terminal import driver_class
 from interlock.tui.themes import DEFAULT, shipped, variable_defaults
 from interlock.tui.widgets.key_footer import KeyFooter
 
-SETTLE_SECONDS = 15.0
+SETTLE_SECONDS = 60.0
 
 
 # the views that are not the first are imported when they are opened
@@ -314,7 +314,7 @@ class InterlockApp(App[int]):
     # --- for tests
 
     async def settled(self) -> None:
-        """Return when nothing is under way that is known to change the screen. Raises TimeoutError after 15 s."""
+        """Return when nothing is under way that is known to change the screen. Raises TimeoutError after a minute."""
         async with asyncio.timeout(SETTLE_SECONDS):
             await self._started.wait()
             quiet = 0

@@ -29,7 +29,7 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path, open_terminal: Open
 def journals(home: Path) -> dict[str, list[dict]]:
     found = {}
     for path in (home / "state" / "sessions").glob("*/events.jsonl"):
-        found[path.parent.name] = [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+        found[path.parent.name] = [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
     return found
 
 

@@ -164,7 +164,7 @@ class Live:
             self.clock.seconds += 0.1
             await self.rest()
 
-    async def until(self, seen: Callable[[], Any], what: str = "", seconds: float = 5) -> None:
+    async def until(self, seen: Callable[[], Any], what: str = "", seconds: float = 20) -> None:
         try:
             async with asyncio.timeout(seconds):
                 while not seen():
