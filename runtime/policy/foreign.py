@@ -98,7 +98,9 @@ class _Patch:
 
 def _without_patch_program(agent: str, tool: str, given: Any) -> Any:
     words = given.get("command") if agent == "codex" and isinstance(given, Mapping) else None
-    if tool != "apply_patch" and isinstance(words, list | tuple) and len(words) == 2 and words[0] in _PATCH_PROGRAMS:
+    if tool == "apply_patch" or not (isinstance(words, list | tuple) and len(words) == 2):
+        return given
+    if isinstance(words[0], str) and words[0] in _PATCH_PROGRAMS:
         where = {key: value for key, value in given.items() if key in ("workdir", "cwd")}
         return _Patch({"patch": words[1], **where})
     return given

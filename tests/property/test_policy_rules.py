@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.runtime.policy.builtin import with_built_in
@@ -42,6 +42,7 @@ def verdict(command: str, *layers: Layer, mode: Mode = "ask") -> str:
     return decide(asked, with_built_in(list(layers), mode=mode), MemoryWorld(), (), NOW).effect
 
 
+@settings(deadline=None)
 @given(rules, st.randoms(use_true_random=False), commands, joints, modes)
 def test_the_order_of_rules_changes_no_verdict(found, random, parts, joint, mode) -> None:
     other = list(found)
@@ -50,6 +51,7 @@ def test_the_order_of_rules_changes_no_verdict(found, random, parts, joint, mode
     assert verdict(command, layer(found), mode=mode) == verdict(command, layer(other), mode=mode)
 
 
+@settings(deadline=None)
 @given(rules, st.permutations(NAMES), commands, joints)
 def test_the_layer_of_a_rule_changes_no_verdict(found, names, parts, joint) -> None:
     command = joint.join(parts)
@@ -58,6 +60,7 @@ def test_the_layer_of_a_rule_changes_no_verdict(found, names, parts, joint) -> N
     assert verdict(command, layer(found)) == verdict(command, *spread)
 
 
+@settings(deadline=None)
 @given(rules, st.sampled_from(PATTERNS), st.sampled_from(NAMES), commands, joints, modes)
 def test_one_more_deny_never_makes_anything_milder(found, pattern, name, parts, joint, mode) -> None:
     command = joint.join(parts)
@@ -66,6 +69,7 @@ def test_one_more_deny_never_makes_anything_milder(found, pattern, name, parts, 
     assert STRICT[after] >= STRICT[before]
 
 
+@settings(deadline=None)
 @given(rules, st.sampled_from(["ask", "deny"]), st.text(max_size=40), commands, joints)
 def test_one_more_rule_that_may_be_broken_never_makes_anything_milder(found, effect, text, parts, joint) -> None:
     command = joint.join(parts)
@@ -73,18 +77,21 @@ def test_one_more_rule_that_may_be_broken_never_makes_anything_milder(found, eff
     assert STRICT[verdict(command, layer(found), extra)] >= STRICT[verdict(command, layer(found))]
 
 
+@settings(deadline=None)
 @given(rules, commands, joints)
 def test_a_compound_is_never_judged_more_mildly_than_a_part(found, parts, joint) -> None:
     whole = verdict(joint.join(parts), layer(found))
     assert all(STRICT[whole] >= STRICT[verdict(part, layer(found))] for part in parts)
 
 
+@settings(deadline=None)
 @given(rules, commands, joints)
 def test_a_denied_part_denies_the_whole(found, parts, joint) -> None:
     if any(verdict(part, layer(found)) == "deny" for part in parts):
         assert verdict(joint.join(parts), layer(found)) == "deny"
 
 
+@settings(deadline=None)
 @given(st.sampled_from(COMMANDS), rules)
 def test_a_locked_session_asks_nothing_and_a_stricter_mode_is_never_milder(command, found) -> None:
     seen = {mode: verdict(command, layer(found), mode=mode) for mode in MODES}
@@ -93,6 +100,7 @@ def test_a_locked_session_asks_nothing_and_a_stricter_mode_is_never_milder(comma
     assert STRICT[seen["read-only"]] >= STRICT[seen["ask"]]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_is_read_as_a_policy_without_an_exception(text) -> None:
     read = load_layer(text, file="x.toml", layer="user")

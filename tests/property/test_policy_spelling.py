@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from datetime import UTC, datetime
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.runtime.policy.builtin import with_built_in
@@ -65,12 +65,14 @@ def respelled(draw: st.DrawFn, words: list[str]) -> str:
     return gap.join(shown)
 
 
+@settings(deadline=None)
 @given(commands.flatmap(lambda words: st.tuples(st.just(words), respelled(words))))
 def test_quotes_and_blanks_that_bash_ignores_change_no_verdict(pair: tuple[list[str], str]) -> None:
     words, text = pair
     assert verdict(text) == verdict(shlex.join(words))
 
 
+@settings(deadline=None)
 @given(
     commands,
     st.sampled_from(["", " ", "\n", "\t", "\n\n  "]),
@@ -83,6 +85,7 @@ def test_blanks_line_ends_and_comments_around_a_command_change_no_verdict(
     assert verdict(head + command + tail) == verdict(command)
 
 
+@settings(deadline=None)
 @given(
     commands,
     st.sampled_from(
@@ -94,6 +97,7 @@ def test_nothing_around_a_command_makes_it_milder(words: list[str], frame: str) 
     assert STRICT[verdict(frame.format(command))] >= STRICT[verdict(command)]
 
 
+@settings(deadline=None)
 @given(st.permutations(["-r", "-f", "x", "-v"]))
 def test_the_order_of_options_changes_no_deny(words: list[str]) -> None:
     assert verdict("rm " + " ".join(words)) == "deny"

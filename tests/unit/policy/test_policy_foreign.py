@@ -201,3 +201,9 @@ def test_a_rule_may_name_the_tool_in_the_agents_words() -> None:
 def test_an_input_that_is_no_object_asks(given: Any) -> None:
     for agent, tool in (("claude", "Bash"), ("codex", "apply_patch"), ("x", "y")):
         assert _judge(agent, tool, given).effect == "ask"
+
+
+@pytest.mark.parametrize("words", [[[], None], [None, "x"], [{}, {}], [["apply_patch"], "*** Begin Patch"]])
+def test_words_that_are_no_texts_ask(words: list[Any]) -> None:
+    """Found by the property test of foreign inputs: a list in the place of a program."""
+    assert _judge("codex", "Bash", {"command": words}).effect == "ask"
