@@ -150,6 +150,8 @@ class LineList(ScrollView, can_focus=True):
         super().__init__(name=name, id=id, classes=classes)
         self._rows: Rows = rows if rows is not None else ListRows([], _nothing, str)
         self._empty = tuple(empty)
+        self._wrapped: list[str] = []
+        self._wrapped_for = 0
         self._index = 0
         self._key = self._rows.key(0) if len(self._rows) else ""
         self._top_key = ""
@@ -379,12 +381,19 @@ class LineList(ScrollView, can_focus=True):
         strip = Strip([Segment(CURSOR if selected else " ", bar), *row], row.cell_length + 1)
         return strip.adjust_cell_length(width).apply_style(base)
 
+    def _taught(self, width: int) -> list[str]:
+        """The lines of an empty list at a width, wrapped once."""
+        if self._wrapped_for != width:
+            self._wrapped_for = width
+            self._wrapped = [row for line in self._empty for row in textwrap.wrap(line, max(width - 3, 10)) or [""]]
+        return self._wrapped
+
     def _blank(self, y: int, width: int) -> Strip:
         from interlock.tui.safe_text import one_line, to_strip
 
         if len(self._rows):
             return Strip.blank(width, self.rich_style)
-        words = [row for line in self._empty for row in textwrap.wrap(line, max(width - 3, 10)) or [""]]
+        words = self._taught(width)
         if not 0 <= y - 1 < len(words):
             return Strip.blank(width, self.rich_style)
         style = self.get_component_rich_style("lines--empty")
