@@ -102,7 +102,8 @@ def _all_allowed(verdicts: Sequence[Verdict]) -> Verdict:
 def _asking(reading: Reading, verdicts: Sequence[Verdict], at: int) -> str:
     name = _name(reading.subjects[at])
     more = sum([verdict.effect == "ask" for verdict in verdicts]) - 1
-    return f"{name}: {verdicts[at].reason}" + (f" (and {more} more parts ask)" if more else "")
+    others = {0: "", 1: " (and one more part asks)"}.get(more, f" (and {more} more parts ask)")
+    return f"{name}: {verdicts[at].reason}{others}"
 
 
 def _name(subject: Subject) -> str:

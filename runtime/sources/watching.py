@@ -91,7 +91,7 @@ class Watcher:
                 with contextlib.suppress(OSError, RuntimeError):
                     # without notices (no inotify watches left, a network disk) the rescans carry on alone
                     changing = awatch(
-                        *self._watched, step=10, debounce=50, rust_timeout=1000, stop_event=self._roots_moved
+                        *self._watched, step=50, debounce=100, rust_timeout=1000, stop_event=self._roots_moved
                     )
                     async for changes in changing:
                         self._heard(tell, {path for _, path in changes})
