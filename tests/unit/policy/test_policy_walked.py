@@ -152,6 +152,13 @@ def test_comparing_files_or_links_as_links_passes() -> None:
     assert _judged("diff -r --no-dereference src src", _PLACE).effect == "allow"
 
 
+@pytest.mark.parametrize(
+    "command", ["sdiff -W pw a", "tail -b pw", "od -w pw", "od --width pw", "pr -n pw", "df --output pw"]
+)
+def test_a_letter_without_a_value_swallows_no_file(command: str) -> None:
+    assert _judged(command, _PLACE).effect == "ask"
+
+
 def test_an_option_behind_the_name_of_a_setting_is_what_it_is_set_to() -> None:
     """`git config user.name --list` sets the name to `--list`."""
     assert _judged("git config user.name --list").effect == "ask"

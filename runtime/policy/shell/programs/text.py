@@ -97,7 +97,7 @@ TEXT: dict[str, Form] = {
     "head": form("qvz", "cn", "quiet silent verbose zero-terminated", "bytes lines", numbers=True),
     "tail": form(
         "qvzr",
-        "cnb",
+        "cn",
         "quiet silent verbose zero-terminated",
         "bytes lines",
         "follow retry pid sleep-interval max-unchanged-stats",
@@ -248,7 +248,7 @@ TEXT: dict[str, Form] = {
         check=_diff,
     ),
     "diff3": form("aAeEimTxX3", "L"),
-    "sdiff": form("abBdEilstWZ", "IwW", bad="output"),
+    "sdiff": form("abBdEilstWZ", "Iw", bad="output"),
     "cmp": form("bls", "in", "print-bytes verbose quiet silent", "ignore-initial bytes"),
     "colordiff": form("abBcdeilnNpqrstuwy", "CUW"),
     "cksum": form("wz", "al", "tag untagged base64 raw zero debug", "algorithm length", "check"),
