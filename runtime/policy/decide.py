@@ -107,7 +107,11 @@ def _asking(reading: Reading, verdicts: Sequence[Verdict], at: int) -> str:
 
 
 def _name(subject: Subject) -> str:
-    return (subject.simple.program if subject.simple else "") or "a variable"
+    simple = subject.simple
+    if simple is not None and simple.program:
+        return simple.program
+    # a test, or a redirect without a program
+    return "a variable" if simple is None or simple.assignments else "the shell itself"
 
 
 def _granted(

@@ -93,7 +93,8 @@ def fits_widely(pattern: Pattern, program: str, args: Sequence[str]) -> bool:
 def _in_order(wanted: Sequence[str], args: Sequence[str]) -> bool:
     """Whether the wanted operands are the first ones, in order.
 
-    A word behind an option may be that option's value, so it may be passed over; no other word may.
+    A word behind an option may be that option's value, and a variable may be an option, so these may be passed over; no
+    other word may.
     """
     states = {0}
     if not wanted:
@@ -105,7 +106,7 @@ def _in_order(wanted: Sequence[str], args: Sequence[str]) -> bool:
         step = {at + 1 for at in states if word_test(wanted[at])(word)}
         if len(wanted) in step:
             return True
-        states = step | (states if after_option else set())
+        states = step | (states if after_option or "$" in word or "`" in word else set())
         if not states:
             return False
     return False

@@ -33,11 +33,11 @@ def find_git_place(folder: str) -> GitPlace | None:
     while True:
         dot = os.path.join(at, ".git")
         mode = _mode(dot)
-        if stat.S_ISDIR(mode):
-            return _place(dot, bare=False)
-        if stat.S_ISLNK(mode) and os.path.isdir(dot):
-            return _place(os.path.realpath(dot), bare=False)
-        if mode:
+        if stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(dot)):
+            # git passes over a folder of that name that holds no repository, and goes on above
+            if _holds_repository(dot):
+                return _place(os.path.realpath(dot) if stat.S_ISLNK(mode) else dot, bare=False)
+        elif mode:
             return _place(_pointed(dot), bare=False)
         if _looks_bare(at):
             return _place(at, bare=True)
@@ -52,6 +52,10 @@ def _mode(path: str) -> int:
         return os.lstat(path).st_mode
     except OSError:
         return 0
+
+
+def _holds_repository(dot: str) -> bool:
+    return _looks_bare(dot) or os.path.lexists(os.path.join(dot, "commondir"))
 
 
 def _looks_bare(folder: str) -> bool:

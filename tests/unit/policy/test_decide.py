@@ -269,3 +269,12 @@ def test_what_goes_through_a_folder_asks_where_a_deny_speaks_of_files_below(root
     assert effect("bash", command="cat src/a.py") == "allow"
     assert effect("read_file", path="secrets/deep/a") == "deny"
     assert effect("grep", pattern="x") == "ask"
+
+
+def test_a_variable_in_front_of_the_words_of_a_deny_may_be_an_option() -> None:
+    """ours: `git $x reset --hard` is what `git -C . reset --hard` is."""
+    rules = '[[rule]]\nid = "no"\neffect = "deny"\ncommand = "git reset --hard *"\n'
+    policy = with_built_in([load_layer(rules, file="p.toml", layer="user")])
+    for command in ("git $x reset --hard", 'git "$x" reset --hard', "git `y` reset --hard"):
+        assert judged("bash", policy=policy, command=command).effect == "deny", command
+    assert judged("bash", policy=policy, command="git x reset --hard").effect == "ask"

@@ -212,3 +212,17 @@ def test_one_step_from_a_folder_says_what_the_whole_way_says(proj: Path) -> None
     assert world.resolve_in(root, "loop") is None
     assert world.resolve_in(root, "x" * 5_000) is None
     assert judged(proj, "cat link/passwd").effect == "ask"
+
+
+def test_an_empty_git_folder_is_passed_over_as_git_does(proj: Path) -> None:
+    """ours: the repository above is the one that git would work on."""
+    git(proj, "init", "-q")
+    inner = proj / "inner"
+    (inner / ".git").mkdir(parents=True)
+    place = find_git_place(os.path.realpath(inner))
+    assert place is not None
+    assert place.folders == (f"{os.path.realpath(proj)}/.git",)
+    (inner / ".git" / "commondir").write_text("../../.git\n")
+    place = find_git_place(os.path.realpath(inner))
+    assert place is not None
+    assert place.folders[0] == f"{os.path.realpath(inner)}/.git"
