@@ -12,7 +12,7 @@ import pytest
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("tmux")]
 
 INTERLOCK = Path(sys.executable).parent / "interlock"
-COMMAND = "sleep 24; echo watched"
+COMMAND = "sleep 12; echo watched"
 PLAYS: dict[str, list[dict[str, Any]]] = {
     "claude": [
         {"tools": [{"name": "Bash", "args": {"command": COMMAND, "description": "a step"}}]},
