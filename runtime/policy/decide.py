@@ -61,7 +61,7 @@ def _decide(call: Call, policy: Policy, world: World, grants: Sequence[Grant], n
 def _worst(reading: Reading, verdicts: Sequence[Verdict]) -> Verdict:
     """The strictest verdict of all parts; a text that is not understood asks whatever its parts say."""
     # a managed ask stands first, because no answer that was given before may stand in for it
-    worst = max(verdicts, key=lambda v: (STRENGTH[v.effect], v.source == "managed"), default=None)
+    worst = verdicts[0] if len(verdicts) == 1 else max(verdicts, key=_strength, default=None)
     if reading.shell is None:
         assert worst is not None
         return worst
@@ -87,6 +87,10 @@ def _worst(reading: Reading, verdicts: Sequence[Verdict]) -> Verdict:
 
 def _because(verdict: Verdict, reason: str) -> Verdict:
     return Verdict(verdict.effect, reason, verdict.source, verdict.rule, verdict.wait_seconds)
+
+
+def _strength(verdict: Verdict) -> tuple[int, bool]:
+    return STRENGTH[verdict.effect], verdict.source == "managed"
 
 
 _FILES = ("managed", "user", "project")
@@ -118,7 +122,7 @@ def _granted(
     verdict: Verdict, call: Call, world: World, grants: Sequence[Grant], now: datetime, reading: Reading
 ) -> Verdict | None:
     """The allow of a grant for this very call. What a managed rule asks about is asked each time."""
-    if verdict.source in ("managed", "mode") or call.unclear or not _is_understood(call, reading):
+    if not grants or verdict.source in ("managed", "mode") or call.unclear or not _is_understood(call, reading):
         return None
     if any(s.objections or any(fact.guard or fact.error for fact in s.boundary) for s in reading.subjects):
         return None

@@ -41,13 +41,16 @@ def hosts_of(simple: SimpleCommand) -> tuple[str, ...]:
     """The hosts in the words and redirects of one command."""
     name = simple.program.rpartition("/")[2]
     found: list[str] = []
-    operands = _operands(simple.argv[1:])
+    is_plain = name not in _FIRST_OPERAND and name not in _BARE_URL
+    if is_plain and not simple.redirects and not [word for word in simple.argv if "@" in word or "://" in word]:
+        return ()
+    operands = () if is_plain else _operands(simple.argv[1:])
     for word, known in zip(simple.argv[1:], simple.known[1:], strict=True):
         if "://" in word:
             found += [_plain(host) for host in _URL.findall(word)]
         if "@" in word and (at := _SCP.match(word)):
             found.append(_plain(at[1]))
-        if not known and (name in _FIRST_OPERAND or name in _BARE_URL):
+        if not known and not is_plain:
             found.append(UNKNOWN)
     if name in _FIRST_OPERAND and operands:
         found.append(_plain(operands[0].rpartition("@")[2]))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal
 
 from interlock.runtime.policy.path import PathFact, Use
@@ -87,13 +88,13 @@ class Rule:
         return self._allows(subject) if self.effect == "allow" else self._catches(subject)
 
     def _is_about(self, subject: Subject) -> bool:
-        if self.tools and not any(word_test(t)(name) for t in self.tools for name in subject.names):
+        if self.read_only is not None and self.read_only != subject.read_only:
+            return False
+        if self.tools and not _is_one(subject.names, self.tools):
             return False
         if self.agents and not any(word_test(a, True)(subject.call.agent) for a in self.agents):
             return False
-        if (self.commands or self.programs or self.arguments) and subject.simple is None:
-            return False
-        return self.read_only is None or self.read_only == subject.read_only
+        return subject.simple is not None or not (self.commands or self.programs or self.arguments)
 
     # -- wide: deny and ask
 
@@ -215,6 +216,12 @@ class Rule:
             return True
         # the pattern speaks of the program and its words; where the shell then writes is not in it
         return not any(r.writes and not _is_harmless(r.target) for r in subject.simple.redirects)
+
+
+@lru_cache(maxsize=512)
+def _is_one(names: tuple[str, ...], tools: tuple[str, ...]) -> bool:
+    """Whether a tool that goes by these names is among those of a rule."""
+    return any(word_test(tool)(name) for tool in tools for name in names)
 
 
 def _is_harmless(target: str | None) -> bool:

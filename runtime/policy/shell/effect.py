@@ -205,20 +205,21 @@ def _network(name: str, args: list[str]) -> bool:
     return name in NETWORK or (name in _PACKAGERS and any(a in _FETCHING for a in args))
 
 
+_MARKS = {
+    name: tuple(mark for mark, programs in (("privileged", _PRIVILEGED), ("destructive", _DESTRUCTIVE),
+                                            ("interactive", _INTERACTIVE), ("code", _INTERPRETERS)) if name in programs)
+    for name in _PRIVILEGED | _DESTRUCTIVE | _INTERACTIVE | _INTERPRETERS
+}  # fmt: skip
+"""Program -> its marks."""
+
+
 def _flags(name: str, args: list[str], command: SimpleCommand) -> tuple[str, ...]:
     found: list[str] = []
     if command.assignments and command.program:
         found.append("env_prefix")
     if (name in ("env", "printenv") and not is_wrapper(command)) or (any("/environ" in a for a in args) and name):
         found.append("environment")
-    for mark, programs in (
-        ("privileged", _PRIVILEGED),
-        ("destructive", _DESTRUCTIVE),
-        ("interactive", _INTERACTIVE),
-        ("code", _INTERPRETERS),
-    ):
-        if name in programs or (mark == "destructive" and name.startswith("mkfs")):
-            found.append(mark)
+    found += _MARKS.get(name, ("destructive",) if name.startswith("mkfs") else ())
     if command.program == DYNAMIC:
         found.append("dynamic")
     return tuple(found)

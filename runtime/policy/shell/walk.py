@@ -20,9 +20,10 @@ from interlock.runtime.policy.shell.expand import Bound, Field, expand, guess, l
 from interlock.runtime.policy.shell.feed import compound_output, feed_by_redirects, is_bare_shell, likely_output
 from interlock.runtime.policy.shell.frame import Fed, Frame, with_likely_program
 from interlock.runtime.policy.shell.grammar import Grammar
-from interlock.runtime.policy.shell.model import DYNAMIC, WRITING_OPERATORS, Redirect, SimpleCommand
+from interlock.runtime.policy.shell.model import DYNAMIC, Redirect, SimpleCommand
 from interlock.runtime.policy.shell.mute import without_verdict
 from interlock.runtime.policy.shell.printed import printed_by
+from interlock.runtime.policy.shell.redirect import redirect_of
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.syntax import (
     Arith,
@@ -60,11 +61,15 @@ class Walk:
         self._unwrap = unwrap
         self.alias_ends: dict[str, int] = {}
         """Alias -> where in the text its definition ends."""
-        self._moves = any(word in source for word in _MOVES)
+        self._source = source
         self._functions: dict[str, tuple[Compound, int, int]] = {}
         """Name -> its definition, and where its commands stand in `commands`."""
         self._calls = 0
         """How many calls of functions are being followed, one inside another."""
+
+    def _may_move(self) -> bool:
+        """Whether anything in the text changes the directory."""
+        return any(word in self._source for word in _MOVES)
 
     def note(self, text: str) -> None:
         """Say once why the whole is not fully understood."""
@@ -188,7 +193,7 @@ class Walk:
     def _function(self, node: Compound, state: State) -> None:
         state.functions.add(node.name)
         inner = state.copy(via="function", deeper=1)
-        if self._moves:
+        if self._may_move():
             inner.lose_directory()
         inner.values = {**inner.values, "@": None, "*": None, **{str(i): None for i in range(10)}}
         mark = len(self.commands)
@@ -205,7 +210,7 @@ class Walk:
         if mark < end and all(command.understood for command in self.commands[mark:end]):
             return
         inner = state.copy(via="function", deeper=1)
-        if self._moves:
+        if self._may_move():
             inner.lose_directory()
         words = [field.value for field in fields[1:]]
         inner.values |= {"@": " ".join(words), "*": " ".join(words), **{str(i): w for i, w in enumerate(words, 1)}}
@@ -298,13 +303,14 @@ class Walk:
             fields = with_likely_program(fields, node.words[0], scope)
         notes = why_not(node, fields, state, unknown=not plain and bounded is None)
         assignments = tuple([(a.name, _shown(value_of(a.value, scope), a.value.text)) for a in node.assigns])
-        redirects = self._redirects(node.redirs, state)
+        redirects = self._redirects(node.redirs, state) if node.redirs else ()
         frame = Frame(fields, node.text, node.start, node.end, assignments, redirects)
         frame.fed = fed is not None
         if fed:
             frame.input, frame.likely, frame.feeder = fed.text, fed.likely, fed.words
-        feed_by_redirects(frame, node.redirs, scope)
-        if self._aliased(frame, state):
+        if redirects:
+            feed_by_redirects(frame, node.redirs, scope)
+        if state.aliases and self._aliased(frame, state):
             self._inner_code(node, state)
             return None
         self.emit(frame, state, *notes)
@@ -340,21 +346,9 @@ class Walk:
         return True
 
     def _redirects(self, redirs: list[Redir], state: State) -> tuple[Redirect, ...]:
-        return tuple([self._one_redirect(redir, state) for redir in redirs])
-
-    def _one_redirect(self, redir: Redir, state: State) -> Redirect:
-        scope = state.scope()
-        operator = redir.operator
-        if redir.named_fd:
+        if any(redir.named_fd for redir in redirs):
             self.note("a redirect sets a variable")
-        if operator in ("<<", "<<<"):
-            return Redirect(operator, value_of(redir.word, scope), redir.fd, False)
-        fields = expand(redir.word, scope)
-        known = len(fields) == 1 and fields[0].known and not fields[0].glob
-        target = fields[0].value if known else None
-        copies = operator in (">&", "<&") and target is not None and bool(re.fullmatch(r"\d+-?|-", target))
-        writes = operator in WRITING_OPERATORS and not copies
-        return Redirect(operator, target, redir.fd, writes)
+        return tuple([redirect_of(redir, state.scope()) for redir in redirs])
 
     def emit(self, frame: Frame, state: State, *notes: str) -> None:
         """List one command."""
