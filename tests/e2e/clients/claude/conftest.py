@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -225,6 +226,17 @@ class Terminal:
     def dialog(self) -> None:
         """Wait for the native dialog."""
         self.claude.until(lambda: re.search(r"Do you want|1\. Yes", self.shown()), "the native dialog")
+
+    def accept(self, done: Callable[[], Any]) -> None:
+        """Say yes in the native dialog. A key that comes right after the dialog was drawn is not taken, so it is said again."""
+        for _ in range(10):
+            self.key("Enter")
+            end = time.monotonic() + 3
+            while time.monotonic() < end:
+                if done():
+                    return
+                time.sleep(0.05)
+        raise AssertionError(f"the native dialog takes no yes:\n{self.shown()}")
 
     def pid(self) -> int:
         return int(self.tmux("display-message", "-p", "-t", "c", "#{pane_pid}"))

@@ -33,7 +33,7 @@ def test_service_that_is_killed_leaves_the_dialog_and_its_asks_are_closed(termin
     os.kill(claude.service_pid(), signal.SIGKILL)
     until(lambda: answers(claude.config) is None, "the end of the service")
     terminal.dialog()
-    terminal.key("Enter")
+    terminal.accept(lambda: (stage.project / "allowed.txt").exists())
     # the next call starts another service, which closes what the first one left open
     [second] = screen.wait("rm -rf important")
     assert (stage.project / "allowed.txt").exists()
@@ -52,8 +52,7 @@ def test_ask_that_nobody_answers_in_time_is_a_time_out_and_the_dialog_stays(clau
     until(lambda: stage.events("tool.permission.closed"), "the time-out")
     assert [e["cause"] for e in stage.events("tool.permission.closed")] == ["expired"]
     terminal.dialog()
-    terminal.key("Enter")
-    until(lambda: (stage.project / "allowed.txt").exists(), "the file")
+    terminal.accept(lambda: (stage.project / "allowed.txt").exists())
 
 
 def test_hook_that_claude_code_ends_leaves_the_dialog_and_the_ask_goes(claude, terminals, screen, stage, until):
