@@ -40,6 +40,8 @@ class ClaudeHome:
         """`config`: its folder; None: where this user's environment has it."""
         self.config = config or config_home()
         self._live: dict[str, LiveSession] = {}
+        self._left: dict[str, tuple[tuple[int, int, int], bool]] = {}
+        """Session -> what its log looked like, and whether it said that the session was left."""
 
     def roots(self) -> Sequence[Path]:
         """The folders of transcripts and of the registry."""
@@ -106,6 +108,11 @@ class ClaudeHome:
         return judge(live, open_calls, last, now, exited=fresh and self._exited(ref))
 
     def _exited(self, ref: LogRef) -> bool:
+        """Whether its log says that it was left; read again only when it has changed."""
         with contextlib.suppress(OSError):
-            return summary(ref.path).exited
+            stat = ref.path.stat()
+            key, kept = (stat.st_ino, stat.st_mtime_ns, stat.st_size), self._left.get(ref.id)
+            if kept is None or kept[0] != key:
+                kept = self._left[ref.id] = (key, summary(ref.path).exited)
+            return kept[1]
         return False
