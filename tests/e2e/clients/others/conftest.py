@@ -40,6 +40,14 @@ async def _until(check: Any, what: str, patience: float = PATIENCE_S) -> Any:
     raise AssertionError(f"never seen: {what() if callable(what) else what}")
 
 
+GEMINI = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js"
+_GEMINI = {
+    "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+    "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
+    "privacy": {"usageStatisticsEnabled": False},
+    "telemetry": {"enabled": False},
+    "ui": {"hideTips": True, "hideBanner": True},
+}
 _CODEX = """model = "gpt-5.5"
 model_provider = "fake"
 approval_policy = "on-request"
@@ -255,6 +263,20 @@ class Stage:
         home.mkdir()
         (home / "config.toml").write_text(_CODEX.format(port=self.port, project=self.project, sandbox=sandbox))
         self.env |= {"CODEX_HOME": str(home), "FAKE_KEY": "none"}
+
+    def gemini_settings(self) -> Path:
+        """Have Gemini CLI talk to the model and come up without questions of its own; the file of its settings."""
+        self.program("gemini", GEMINI)
+        settings = self.home / ".gemini" / "settings.json"
+        settings.parent.mkdir()
+        settings.write_text(json.dumps(_GEMINI, indent=4))
+        self.env |= {
+            "GEMINI_API_KEY": "none",
+            "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{self.port}",
+            "NO_BROWSER": "1",
+            "GEMINI_TELEMETRY_ENABLED": "false",
+        }
+        return settings
 
     def close(self) -> None:
         for terminal in self.terminals:

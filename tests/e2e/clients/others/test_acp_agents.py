@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-GEMINI = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js"
 OPENCODE = "opencode/node_modules/opencode-linux-x64/bin/opencode"
 CODEX_ACP = "acp/node_modules/.bin/codex-acp"
 CLAUDE_ACP = "acp/node_modules/@zed-industries/claude-agent-acp/dist/index.js"
@@ -29,16 +28,7 @@ TOOLS = {
 
 
 def gemini(stage: Any) -> list[str]:
-    stage.program("gemini", GEMINI)
-    settings = stage.home / ".gemini" / "settings.json"
-    settings.parent.mkdir()
-    auth = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
-    settings.write_text(json.dumps({"security": auth, "privacy": {"usageStatisticsEnabled": False}}))
-    stage.env |= {
-        "GEMINI_API_KEY": "none",
-        "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{stage.port}",
-        "NO_BROWSER": "1",
-    }
+    stage.gemini_settings()
     return ["gemini", "-m", "gemini-2.5-flash", "--skip-trust", "--acp"]
 
 

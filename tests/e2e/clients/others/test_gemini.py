@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-GEMINI = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js"
 MESSAGE = 'Keep the folder: "archive" it instead, Zoë.'
 
 
@@ -26,30 +25,13 @@ PLAYS = {
     "two": [call("touch allowed.txt && echo made"), call("rm -rf important"), {"text": "End."}],
     "edit": [{"text": "Edit.", "tools": [{"name": "replace", "args": EDIT}]}, {"text": "End."}],
 }
-SETTINGS = {
-    "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
-    "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
-    "privacy": {"usageStatisticsEnabled": False},
-    "telemetry": {"enabled": False},
-    "ui": {"hideTips": True, "hideBanner": True},
-}
 
 
 @pytest.fixture
 def gemini(stage: Any) -> Any:
     """The stage with Gemini CLI connected."""
-    stage.program("gemini", GEMINI)
     stage.play(PLAYS)
-    settings = stage.home / ".gemini" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_text(json.dumps(SETTINGS, indent=4))
-    stage.before = settings.read_bytes()
-    stage.env |= {
-        "GEMINI_API_KEY": "none",
-        "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{stage.port}",
-        "NO_BROWSER": "1",
-        "GEMINI_TELEMETRY_ENABLED": "false",
-    }
+    stage.before = stage.gemini_settings().read_bytes()
     done = stage.run("interlock", "connect", "gemini", "--yes")
     assert done.returncode == 0, done.stderr
     return stage

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 
 CODEX = "codex/node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
-GEMINI = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js"
 ESCAPE = {"sandbox_permissions": "require_escalated", "justification": "May I?"}
 PLAYS: dict[str, list[dict[str, Any]]] = {
     "codex": [{"tools": [{"name": "exec_command", "args": {"cmd": "touch codex.txt", **ESCAPE}}]}, {"text": "End."}],
@@ -25,18 +23,9 @@ PLAYS: dict[str, list[dict[str, Any]]] = {
 def both(stage: Any) -> Any:
     """The stage with both connected to one service."""
     stage.program("codex", CODEX)
-    stage.program("gemini", GEMINI)
     stage.play(PLAYS)
     stage.codex_settings()
-    settings = stage.home / ".gemini" / "settings.json"
-    settings.parent.mkdir()
-    auth = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
-    settings.write_text(json.dumps({"security": auth, "privacy": {"usageStatisticsEnabled": False}}))
-    stage.env |= {
-        "GEMINI_API_KEY": "none",
-        "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{stage.port}",
-        "NO_BROWSER": "1",
-    }
+    stage.gemini_settings()
     for agent in ("codex", "gemini"):
         done = stage.run("interlock", "connect", agent, "--yes")
         assert done.returncode == 0, done.stderr
