@@ -50,6 +50,7 @@ def _seconds(command: str, policy: Policy) -> float:
     call = Call("bash", {"command": command}, _ROOT, (_ROOT,), os.path.expanduser("~"), frozenset(("execute",)))
     begun = time.perf_counter()
     decision = decide(call, policy, PosixWorld(), (), _NOW)
+    _ = decision.suggestions  # a person who is asked is shown them, so they are part of the time
     spent = time.perf_counter() - begun
     assert "policy-fault" not in decision.policy_ids, decision.reason
     return spent
