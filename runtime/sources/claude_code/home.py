@@ -20,7 +20,7 @@ from interlock.runtime.sources.claude_code.places import (
     sub_agents,
 )
 from interlock.runtime.sources.claude_code.status import SILENT_SECONDS, judge
-from interlock.runtime.sources.claude_code.summary import summary
+from interlock.runtime.sources.claude_code.summary import Summary, summary
 from interlock.runtime.sources.foreign.home import Judged, LogRef, LogSummary
 from interlock.runtime.state.session import SessionState
 
@@ -41,7 +41,7 @@ class ClaudeHome:
         self.config = config or config_home()
         self._live: dict[str, LiveSession] = {}
         self._left: dict[str, tuple[tuple[int, int, int], bool]] = {}
-        """Session -> what its log looked like, and whether it said that the session was left."""
+        """Session that was listed last -> what its log looked like, and whether it said that the session was left."""
 
     def roots(self) -> Sequence[Path]:
         """The folders of transcripts and of the registry."""
@@ -53,7 +53,10 @@ class ClaudeHome:
 
     def logs(self) -> list[LogRef]:
         """All sessions and their sub-agents."""
-        return [self._ref(*found) for found in all_transcripts(self.config)]
+        found = [self._ref(*log) for log in all_transcripts(self.config)]
+        # looked up by the sessions there are: another thread may be adding to it
+        self._left = {ref.id: kept for ref in found if (kept := self._left.get(ref.id)) is not None}
+        return found
 
     def _ref(self, log: Transcript, agent: bool, parent: str | None) -> LogRef:
         session = log.path.stem.removeprefix("agent-") if agent else log.path.stem
@@ -68,7 +71,7 @@ class ClaudeHome:
     def summary(self, ref: LogRef) -> LogSummary:
         """What the ends of its log tell."""
         try:
-            told = summary(ref.path)
+            told = self._ends(ref)
         except OSError as error:
             return LogSummary(fault=f"{ref.path} cannot be read: {error.strerror or error}")
         described = self._described(ref) if told.agent_id else ""
@@ -110,9 +113,21 @@ class ClaudeHome:
     def _exited(self, ref: LogRef) -> bool:
         """Whether its log says that it was left; read again only when it has changed."""
         with contextlib.suppress(OSError):
-            stat = ref.path.stat()
-            key, kept = (stat.st_ino, stat.st_mtime_ns, stat.st_size), self._left.get(ref.id)
-            if kept is None or kept[0] != key:
-                kept = self._left[ref.id] = (key, summary(ref.path).exited)
-            return kept[1]
+            kept = self._left.get(ref.id)
+            if kept is not None and kept[0] == _look_of(ref.path):
+                return kept[1]
+            return self._ends(ref).exited
         return False
+
+    def _ends(self, ref: LogRef) -> Summary:
+        """Read the ends of its log. Raises OSError."""
+        # looked at before it is read: what is written in between is seen as a change the next time
+        look = _look_of(ref.path)
+        told = summary(ref.path)
+        self._left[ref.id] = (look, told.exited)
+        return told
+
+
+def _look_of(log: Path) -> tuple[int, int, int]:
+    stat = log.stat()
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size

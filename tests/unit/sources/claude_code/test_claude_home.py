@@ -287,6 +287,44 @@ def test_a_log_that_ends_with_what_is_written_at_exit_belongs_to_no_process(conf
     assert (judged.status, judged.guessed) == ("running", True)
 
 
+def test_a_log_is_read_once_until_it_changes(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking at thousands of sessions that were just written read the ends of each again at every look."""
+    opened: list[str] = []
+    really_open = os.open
+
+    def counted(path: Any, *rest: Any, **more: Any) -> int:
+        opened.append(Path(path).name)
+        return really_open(path, *rest, **more)
+
+    monkeypatch.setattr(os, "open", counted)
+    home = ClaudeHome(config)
+
+    def look() -> list[str]:
+        opened.clear()
+        (ref,) = [ref for ref in home.logs() if ref.session == "s1"]
+        home.judge(ref, None, None, time.time_ns() // 1000)
+        return list(opened)
+
+    (ref,) = [ref for ref in home.logs() if ref.session == "s1"]
+    home.summary(ref)
+    assert opened == ["s1.jsonl"]
+    assert (look(), look()) == ([], [])
+    with open(ref.path, "a") as file:
+        file.write(line(prompt("go on")))
+    assert (look(), look()) == (["s1.jsonl"], [])
+
+
+def test_what_was_kept_of_a_log_goes_with_it(config: Path) -> None:
+    home = ClaudeHome(config)
+    for ref in home.logs():
+        home.summary(ref)
+    held = {f"claude_code:{name}" for name in ("s1", "old", "abc", "def")}
+    assert set(home._left) == held
+    (config / "projects" / "-home-dev-app" / "s1.jsonl").unlink()
+    home.logs()
+    assert set(home._left) == held - {"claude_code:s1"}
+
+
 def test_a_log_without_any_time_is_not_running() -> None:
     assert judge(None, ["Bash"], 0, NOW).status == "gone"
 
