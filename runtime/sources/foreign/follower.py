@@ -2,7 +2,8 @@
 
 Promises: all that is known of a journal of ours (columns, timeline, state, lines by offset) is known of a foreign log
 too; memory does not grow with the log; what a gate recorded of the same session stands among its calls. The spool is a
-private file that goes away with the follower, or with the next one after a crash: the log stays the record.
+private file that goes away with the follower, or with the next process's first one after a crash: the log stays the
+record.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from interlock.runtime.journal.codec import decode_line
@@ -45,7 +47,9 @@ class ForeignFollower(SessionFollower):
         self, ref: LogRef, home: AgentHome | None = None, *, gates: Sequence[Path] = (), prices: Prices | None = None
     ) -> None:
         """`gates`: the journals of the gates that answered for this session. Raises OSError."""
-        folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=spool_home()))
+        spools = spool_home()
+        _sweep(spools)
+        folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=spools))
         super().__init__(folder)
         self.id = ref.id
         self.state = SessionState(id=ref.id)
@@ -177,20 +181,24 @@ def _framing(ref: LogRef) -> Framing:
 
 
 def spool_home() -> Path:
-    """The private folder of spools; those of processes that are gone are taken away. Raises OSError."""
+    """The private folder of spools. Raises OSError."""
     place = Path(tempfile.gettempdir()) / f"interlock-spool-{os.getuid()}"
     try:
-        home = private_folder(place)
+        return private_folder(place)
     except PlaceError as error:
         why = (
             f"{place}, which holds what is read of other agents' logs, cannot be used ({error}); set TMPDIR to another"
         )
         raise OSError(errno.EACCES, why) from None
+
+
+@cache
+def _sweep(home: Path) -> None:
+    """Take away the spools of processes that are gone: once a process: it may follow thousands of logs itself."""
     for entry in os.scandir(home):
         pid = entry.name.partition("-")[0]
         if pid.isdigit() and int(pid) != os.getpid() and not _runs(int(pid)):
             shutil.rmtree(entry.path, ignore_errors=True)
-    return home
 
 
 def _runs(pid: int) -> bool:

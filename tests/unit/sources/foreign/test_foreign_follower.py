@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from collections.abc import Callable
 from datetime import datetime
@@ -122,6 +123,24 @@ def test_the_spool_goes_away_with_the_follower_and_after_a_crash(log: Path, spoo
     assert len(list(spool.iterdir())) == 1
     follower.close()
     assert list(spool.iterdir()) == []
+
+
+def test_the_spools_are_looked_through_once_however_many_logs_are_followed(
+    log: Path, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.write_bytes(REQUEST)
+    listed: list[Any] = []
+    really_scan = os.scandir
+
+    def counted(path: Any = ".") -> Any:
+        listed.append(path)
+        return really_scan(path)
+
+    monkeypatch.setattr(os, "scandir", counted)
+    followers = [ForeignFollower(ref_of(log)) for _ in range(3)]
+    assert listed.count(spool) == 1
+    for follower in followers:
+        follower.close()
 
 
 def test_a_log_is_followed_as_it_grows_and_its_lines_can_be_read_again(log: Path, spool: Path) -> None:
