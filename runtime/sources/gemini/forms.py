@@ -72,7 +72,13 @@ class Checkpoint:
         for n in range(self._told, len(rows)):
             known = f"content {n + 1}"
             parts = objects(rows[n].get("parts"))
-            yield from self._user(known, parts) if rows[n]["role"] == "user" else self._model(known, parts)
+            match rows[n].get("role"):
+                case "user":
+                    yield from self._user(known, parts)
+                case "model":
+                    yield from self._model(known, parts)
+                case role:
+                    yield self._say.unknown(text(role) or "content", "unknown role")
         self._told = len(rows)
         yield self._say.record("checkpoint")
 

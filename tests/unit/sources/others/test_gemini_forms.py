@@ -66,6 +66,17 @@ def test_a_checkpoint_that_is_saved_again_tells_what_is_new_and_what_was_taken_b
     assert [e.type for e in log.events()] == ["session.boundary", "foreign.record"]
 
 
+@pytest.mark.parametrize("odd", [{"parts": [{"text": "x"}]}, {"role": "tool"}, {"role": 5, "parts": 5}])
+def test_a_content_of_an_unknown_role_is_told_as_unknown_wherever_it_stands(
+    read_path, tmp_path: Path, odd: dict[str, Any]
+) -> None:
+    path = tmp_path / "checkpoint-x.json"
+    path.write_text(json.dumps([*SAVED, *SAVED, odd, content("model", {"text": "still here"})]))
+    found = read_path(path)
+    assert [e.reason for e in found.of("foreign.unknown")] == ["unknown role"]
+    assert found.of("message.assistant")[-1].text == "still here"
+
+
 def line(kind: str, second: int, **more: Any) -> dict[str, Any]:
     return {"type": kind, "timestamp": f"2026-01-10T09:00:{second:02}.000Z", **more}
 
