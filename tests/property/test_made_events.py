@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from interlock.runtime.events.foreign import ForeignRecord as RecordEvent
@@ -98,6 +98,7 @@ def test_no_default_of_an_event_can_change_under_another() -> None:
     assert made(RecordEvent, record="x") == RecordEvent(record="x")
 
 
+@example("a" * 300 + " " * 900, "and more")
 @given(st.text(max_size=50), st.text(alphabet=" \t\n\r a\u2003b", max_size=3000))
 def test_the_first_line_is_the_first_that_says_something(before: str, text: str) -> None:
     whole = before + text

@@ -37,6 +37,7 @@ from interlock.runtime.events.tool import (
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.sources.foreign.made import made
 from interlock.runtime.sources.foreign.record import ForeignRecord
+from interlock.runtime.sources.foreign.tokens import KINDS
 
 KEPT = 1_000_000
 """Characters of one text that an event carries; the record itself stays in the log, and `origin` says where."""
@@ -44,7 +45,6 @@ SUMMARY = 300
 UNRECORDED = "the call itself is not in the log"
 """The reason of an intent that is known from its result alone."""
 NOT_RECORDED = SandboxState(mode="none", provider="none", detail="not recorded by this agent's log")
-_TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 Outcome = Literal["ok", "failed", "denied", "interrupted", "timeout", "unknown"]
 _CODES = {
     "ok": ("execute", "ok"),
@@ -218,10 +218,10 @@ class Narrator:
         """The usage of one response, as it is known now; nothing when nothing of it is new."""
         before = self._counted.get(request_id)
         if before is None:
-            most = new = {name: getattr(usage, name) for name in _TOKENS}
+            most = new = {name: getattr(usage, name) for name in KINDS}
         else:
-            most = {name: max(getattr(before, name), getattr(usage, name)) for name in _TOKENS}
-            new = {name: most[name] - getattr(before, name) for name in _TOKENS}
+            most = {name: max(getattr(before, name), getattr(usage, name)) for name in KINDS}
+            new = {name: most[name] - getattr(before, name) for name in KINDS}
             if not any(new.values()):
                 return
         self._counted[request_id] = made(Usage, **most)
@@ -400,7 +400,7 @@ def first_line(text: str) -> str:
     end = start.find("\n")
     line = start if end < 0 else start[:end]
     short = " ".join(line[: 4 * SUMMARY].split())
-    if len(short) < SUMMARY < len(line):
+    if len(short) <= SUMMARY and len(line) > 4 * SUMMARY:
         short = " ".join(line.split())
     return short if len(short) <= SUMMARY else short[: SUMMARY - 1] + "…"
 
