@@ -62,12 +62,12 @@ def member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: i
     """
     if info.compress_type != _ZIP_ZSTD:
         return archive.read(info)
-    unpacker, found = _unpacker(path), b""
+    unpacker, found = _unpacker(path), bytearray()
     for part in _parts(path, unpacker, *_place_of(path, info)):
         found += part
         if len(found) > limit:
             raise CannotUnpack(f"{info.filename} unpacks to more than {limit:,} bytes")
-    return found
+    return bytes(found)
 
 
 def check_members(path: Path) -> None:
