@@ -152,10 +152,12 @@ def _change(voice: Voice, item: dict[str, Any], over: bool) -> Iterator[AnyEvent
     if over:
         call = voice.calls.open_call(call_id)
         if call is not None and item.get("status") == "completed":
-            effects = [SideEffect(kind=_EFFECTS.get(text(row.get("kind")), "file.changed"), path=text(row.get("path")))
-                       for row in rows[:1000]]  # fmt: skip
-            call.notes["changes"] = Changes(effects=effects)
+            call.notes["changes"] = Changes(effects=[_effect(row) for row in rows[:1000]])
         yield from voice.calls.finished(call_id, {**item, "changes": None}, "apply_patch")
+
+
+def _effect(row: dict[str, Any]) -> SideEffect:
+    return SideEffect(kind=_EFFECTS.get(text(row.get("kind")), "file.changed"), path=text(row.get("path")))
 
 
 def _mcp(voice: Voice, item: dict[str, Any], over: bool) -> Iterator[AnyEvent]:
