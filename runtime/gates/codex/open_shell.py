@@ -15,11 +15,17 @@ from collections.abc import Mapping
 from posixpath import basename
 from typing import Any
 
+from interlock.runtime.policy.shell.option import read_options
+from interlock.runtime.policy.shell.unwrap import SHELLS
+from interlock.runtime.policy.shell.wrapper import WRAPPERS
+
 OPENED = "it leaves a shell open, and what is typed into it later comes before no rule"
-_SHELLS = frozenset(("sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "rbash", "pwsh"))
-_TYPED = re.compile(r"-[a-zA-Z]*[is]|--interactive|--login|--shell")
-_WITH_WORD = frozenset(("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "--rcs"))
+_SHELLS = SHELLS | {"pwsh"}
+_TYPED = re.compile(r"-[a-zA-Z]*[is]|--interactive|--login")
+_WITH_WORD = frozenset(("-o", "+o", "-O", "+O", "-C", "--init-command", "--rcfile", "--init-file", "--rcs"))
 _CODE = re.compile(r"-[a-zA-Z]*c|--command(=.*)?|-Command")
+_OUTPUT = re.compile(r"(?:\d*>&|\d*>[>|]?|&>>?)(.*)")
+"""A redirect, and where it goes unless that is the next word."""
 
 
 def opens_shell(facts: Mapping[str, Any]) -> bool:
@@ -38,10 +44,25 @@ def _opens(part: Mapping[str, Any]) -> bool:
         _, *words = shlex.split(str(part.get("text") or ""))
     except ValueError:
         return True
+    if program in ("sudo", "doas"):
+        # sudo goes on with its options behind a `NAME=value`
+        own = [word for word in words if word[:1] == "-" or "=" not in word]
+        return read_options(own, WRAPPERS[program].spec()).has("-s", "-i", "--shell", "--login")
+    words = _without_output(words)
     if program == "su":
         return not any(_CODE.fullmatch(word) for word in words)
     if any(_TYPED.fullmatch(word) for word in words):
         return True
-    if program not in _SHELLS or any(_CODE.fullmatch(word) for word in words):
+    if any(_CODE.fullmatch(word) for word in words):
         return False
     return all(word[:1] in "-+" for word in words) or any(word in _WITH_WORD for word in words)
+
+
+def _without_output(words: list[str]) -> list[str]:
+    found, is_target = [], False
+    for word in words:
+        redirect = None if is_target else _OUTPUT.fullmatch(word)
+        if redirect is None and not is_target:
+            found.append(word)
+        is_target = redirect is not None and not redirect[1]
+    return found

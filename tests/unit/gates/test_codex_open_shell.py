@@ -12,6 +12,18 @@ from interlock.runtime.gates.rules import Rules
 
 OPEN = ("bash", "/bin/bash -i", "exec zsh", "sudo -i", "sudo -u bob -s", "su - bob", "env -i bash --norc", "bash -s x")
 OPEN += ("bash -O extglob", "sh -c 'echo x; sh'", "while true; do sh; done", "nice bash", "bash --rcfile x", "su")
+OPEN += (
+    "sudo -iu bob",
+    "sudo -su bob",
+    "sudo A=1 -s",
+    "doas -su bob",
+    "yash",
+    "ksh93 -i",
+    "nu",
+    "fish -C 'set x 1'",
+    "bash 2>&1",
+    "sh > log",
+)
 NOT = (
     "bash -lc 'ls'",
     "bash x.sh",
@@ -20,6 +32,8 @@ NOT = (
     "python3 x.py",
     "su -c ls bob",
     "sudo ls",
+    "sudo ls -s",
+    "bash x.sh >& log",
     "bash -x build.sh",
 )
 
