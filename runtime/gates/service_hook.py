@@ -35,7 +35,7 @@ body=$(cat)
 start() {{
     (unset INTERLOCK_AGENT INTERLOCK_CALL; exec {start} gate serve --detach) </dev/null >/dev/null 2>&1 &
     starting=$!
-    (sleep {start_s}; kill "$starting") </dev/null >/dev/null 2>&1 &
+    (trap 'kill $!; exit' TERM; sleep {start_s} & wait $!; kill "$starting") </dev/null >/dev/null 2>&1 &
     wait "$starting" 2>/dev/null
     kill $! 2>/dev/null
 }}

@@ -17,6 +17,7 @@ import pytest
 from interlock.runtime.asks.client import BlockingClient
 from interlock.runtime.asks.discovery import hosts
 from interlock.runtime.asks.endpoint import EndpointError
+from interlock.runtime.gates import service_hook
 from interlock.runtime.gates.claude_settings import claude_hooks, is_ours
 from interlock.runtime.gates.doctor_call import REHEARSAL
 from interlock.runtime.gates.recovery import recover_gates
@@ -175,6 +176,25 @@ def test_command_hook_starts_the_service_and_answers(config, machine):
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert answers(config) is not None
+
+
+def test_command_hook_that_started_the_service_leaves_no_process_of_its_own(config, machine, monkeypatch):
+    monkeypatch.setattr(service_hook, "START_S", 600)
+    install_hook(config)
+    command = claude_hooks()["PreToolUse"][0]["hooks"][0]["command"]
+    words = ["/bin/sh", "-c", '/bin/sh -c "$1"; exit $?', "agent", command]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as running:
+        running.communicate(hook(machine, "PreToolUse"), PATIENCE_S)
+    assert running.returncode == 0
+    until(lambda: not has_processes(running.pid), "the end of all that the hook started but the service")
+
+
+def has_processes(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_command_hook_blocks_when_the_service_cannot_be_started(config, machine):
