@@ -8,6 +8,7 @@ from interlock.runtime.sources.codex.adapter import CodexAdapter
 from interlock.runtime.sources.codex.names import AGENT, ENVELOPES, ITEMS, KIND
 from interlock.runtime.sources.codex.stream import marks
 from interlock.runtime.sources.foreign.adapter import Format, Sample
+from interlock.runtime.sources.foreign.shape import text
 
 
 def _claims(sample: Sample) -> int:
@@ -31,7 +32,7 @@ def _is_envelope(record: dict[str, Any]) -> bool:
     kind, payload = record.get("type"), record.get("payload")
     if not isinstance(kind, str) or kind not in ENVELOPES or not isinstance(payload, dict):
         return False
-    return "timestamp" in record or (kind == "session_meta" and "id" in payload) or (payload.get("type") in ITEMS)
+    return "timestamp" in record or (kind == "session_meta" and "id" in payload) or text(payload.get("type")) in ITEMS
 
 
 def _is_bare_head(record: dict[str, Any]) -> bool:

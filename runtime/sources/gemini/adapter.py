@@ -292,8 +292,8 @@ def _claims(sample: Sample) -> int:
         if value.get("type") == "gemini" and stamp(value.get("timestamp")):
             best = max(best, 70)
         if "sessionId" in value and isinstance(value.get("messages"), list):
-            kinds = {at(row, "type") for row in value["messages"][:20]}
-            best = max(best, 60 if "startTime" in value else 50 if "gemini" in kinds else 0)
+            speaks = any(at(row, "type") == "gemini" for row in value["messages"][:20])
+            best = max(best, 60 if "startTime" in value else 50 if speaks else 0)
     return best
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,25 @@ def test_a_log_with_little_in_it_is_its_agent_s(tmp_path: Path, kind: str, recor
 def test_a_log_of_an_agent_that_is_not_known_is_nobody_s(tmp_path: Path, records: list[dict[str, Any]]) -> None:
     with pytest.raises(UnknownFormat, match="no log that can be read"):
         detect(log(tmp_path / "log", *records))
+
+
+@pytest.mark.parametrize("odd", [[], {}, [[]], 5, None])
+@pytest.mark.parametrize(
+    "record",
+    [
+        lambda odd: {"type": "response_item", "payload": {"type": odd}},
+        lambda odd: {"sessionId": "s", "messages": [{"type": odd}]},
+        lambda odd: {"type": odd, "payload": {}, "data": {}},
+        lambda odd: {"id": "1", "msg": {"type": odd}},
+        lambda odd: {"type": "item.completed", "item": {"type": odd}},
+        lambda odd: {"message": {"role": odd, "usage": {}}, "timestamp": STAMP},
+        lambda odd: {"loglines": [odd], "history": [{"role": odd, "parts": odd}], "role": odd},
+        lambda odd: {"session": {}, "items": [{"type": odd}]},
+    ],
+)
+def test_a_field_of_an_odd_type_is_claimed_or_refused_and_breaks_nothing(tmp_path: Path, record: Any, odd: Any) -> None:
+    with contextlib.suppress(UnknownFormat):
+        detect(log(tmp_path / "log", record(odd)))
 
 
 def test_the_document_of_a_session_of_the_web_is_read_line_by_line(tmp_path: Path) -> None:
