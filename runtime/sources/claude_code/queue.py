@@ -45,7 +45,8 @@ class Queue:
         if operation == "remove":
             if words in self._waiting:
                 self._waiting.remove(words)
-            if not words:
+            if not words and len(self._removed) < len(self._waiting):
+                # more than waits cannot be taken
                 self._removed.append((ts, origin))
             elif is_person(words):
                 yield Taken(words, ts, origin)

@@ -123,3 +123,11 @@ def test_an_end_of_the_log_settles_what_was_removed() -> None:
     for event in told(user("go"), queued("enqueue", "and this"), queued("remove")):
         facts.add(event)
     assert facts.user_turns == 2
+
+
+def test_no_more_removals_are_kept_than_messages_wait() -> None:
+    adapter = ClaudeAdapter()
+    records = [queued("enqueue", "one"), queued("dequeue"), *[queued("remove")] * 1000]
+    for number, record in enumerate(records):
+        list(adapter.take(ForeignRecord(record, number, 1)))
+    assert len(adapter._queue._removed) == 1
