@@ -12,6 +12,7 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,16 @@ FRAME_SECONDS = 1 / 30
 """Shortest time between two signals."""
 _ROWS_FOR = 5_000_000
 """Microseconds for which rows are kept when nothing differs."""
+_HEAVY = (
+    "interlock.runtime.asks.client",
+    "interlock.runtime.asks.discovery",
+    "interlock.runtime.library.catalog",
+    "interlock.runtime.sources.native",
+    "interlock.tui.feed",
+    "interlock.tui.foreign",
+    "interlock.tui.hosts",
+)
+"""What a store needs to begin. Names and no imports, for those that nothing uses are taken away."""
 
 
 def wall_micros() -> int:
@@ -444,7 +455,9 @@ class Store:
 
 
 def _load() -> None:
-    """Import what is heavy, away from the loop, so that the first frame is on screen before it."""
+    """Import what is heavy, away from the loop, so that keys are taken meanwhile."""
+    for name in _HEAVY:
+        import_module(name)
 
 
 def _close_left(session_id: str) -> None:
