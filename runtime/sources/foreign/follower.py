@@ -13,6 +13,7 @@ import errno
 import os
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -48,7 +49,7 @@ class ForeignFollower(SessionFollower):
     ) -> None:
         """`gates`: the journals of the gates that answered for this session. Raises OSError."""
         spools = spool_home()
-        _sweep(spools)
+        _swept(spools)
         folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=spools))
         super().__init__(folder)
         self.id = ref.id
@@ -193,12 +194,19 @@ def spool_home() -> Path:
 
 
 @cache
+def _swept(home: Path) -> None:
+    """Take away the spools of processes that are gone: once a process, which may follow thousands of logs itself, and
+    in a thread of its own: a process that was killed leaves thousands, and nobody is to wait for that.
+    """
+    threading.Thread(target=_sweep, args=(home,), name="sweep spools", daemon=True).start()
+
+
 def _sweep(home: Path) -> None:
-    """Take away the spools of processes that are gone: once a process: it may follow thousands of logs itself."""
-    for entry in os.scandir(home):
-        pid = entry.name.partition("-")[0]
-        if pid.isdigit() and int(pid) != os.getpid() and not _runs(int(pid)):
-            shutil.rmtree(entry.path, ignore_errors=True)
+    with contextlib.suppress(OSError), os.scandir(home) as entries:
+        for entry in entries:
+            pid = entry.name.partition("-")[0]
+            if pid.isdigit() and int(pid) != os.getpid() and not _runs(int(pid)):
+                shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _runs(pid: int) -> bool:

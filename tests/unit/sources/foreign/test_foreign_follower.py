@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -47,6 +48,13 @@ def ref_of(path: Path) -> LogRef:
 def caught_up(follower: ForeignFollower) -> ForeignFollower:
     follower.catch_up()
     return follower
+
+
+def swept() -> None:
+    """Wait until what others left is gone."""
+    for thread in threading.enumerate():
+        if thread.name == "sweep spools":
+            thread.join(30)
 
 
 @pytest.fixture
@@ -119,8 +127,31 @@ def test_the_spool_goes_away_with_the_follower_and_after_a_crash(log: Path, spoo
     left = spool / "999999999-left"
     left.mkdir()
     follower = caught_up(ForeignFollower(ref_of(log)))
+    swept()
     assert not left.exists()
     assert len(list(spool.iterdir())) == 1
+    follower.close()
+    assert list(spool.iterdir()) == []
+
+
+def test_a_log_is_followed_while_what_others_left_is_still_being_taken_away(
+    log: Path, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that was killed while it followed thousands of logs left thousands of folders."""
+    log.write_bytes(REQUEST)
+    (spool / "999999999-left").mkdir()
+    go_on, really_remove = threading.Event(), shutil.rmtree
+
+    def slow(path: Any, **more: Any) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            assert go_on.wait(30)
+        really_remove(path, **more)
+
+    monkeypatch.setattr(shutil, "rmtree", slow)
+    follower = caught_up(ForeignFollower(ref_of(log)))
+    assert (len(follower.timeline), len(list(spool.iterdir()))) == (2, 2)
+    go_on.set()
+    swept()
     follower.close()
     assert list(spool.iterdir()) == []
 
@@ -138,6 +169,7 @@ def test_the_spools_are_looked_through_once_however_many_logs_are_followed(
 
     monkeypatch.setattr(os, "scandir", counted)
     followers = [ForeignFollower(ref_of(log)) for _ in range(3)]
+    swept()
     assert listed.count(spool) == 1
     for follower in followers:
         follower.close()
