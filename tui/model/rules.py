@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from interlock.tui.model.ask import SCOPES, Ask
 from interlock.tui.model.inked import EMPTY, Inked, beside, columns, hanging, ink
 from interlock.tui.model.moment import age, day, rough_age
 from interlock.tui.safe_text import one_line
 
 if TYPE_CHECKING:
     from interlock.runtime.state.grants import StandingGrant
-    from interlock.tui.model.ask import Ask
 
 LABEL = 12
 
@@ -105,7 +105,7 @@ def covered_by(ask: Ask, grants: Iterable[StandingGrant]) -> str:
     return ""
 
 
-_FOR = {"turn": "for this turn", "session": "for this session", "ten_minutes": "for ten minutes", "rule": "by a rule"}
+_FOR = {**SCOPES, "rule": "by a rule"}
 
 
 def until(grant: StandingGrant, now: int) -> str:
