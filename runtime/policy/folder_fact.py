@@ -14,13 +14,11 @@ from interlock.runtime.policy.shell.classify import FORMS, program_name
 from interlock.runtime.policy.shell.model import SimpleCommand
 from interlock.runtime.policy.shell.option import names
 
-COMPARING = names("diff sdiff")
+_COMPARING = names("diff sdiff")
 """Programs that take, of a folder, the files that bear the names of the other side."""
-
-
 _PRINTING = names("echo printf : true false")
-_MOST_NAMES = 200
-"""As many as are looked at for the paths of a pattern; more are not allowed anyway."""
+MOST_NAMES = 200
+"""Files that one pattern may stand for before it counts as not known, which is not allowed."""
 
 
 def folder_objections(simple: SimpleCommand, call: Call, world: World) -> tuple[str, ...]:
@@ -28,7 +26,7 @@ def folder_objections(simple: SimpleCommand, call: Call, world: World) -> tuple[
     name = program_name(simple.program)
     if simple.globs and name not in _PRINTING and _is_option(simple, call, world):
         return ("a pattern stands for a file whose name would be taken for an option",)
-    return _comparing(name, simple, call, world) if name in COMPARING else ()
+    return _comparing(name, simple, call, world) if name in _COMPARING else ()
 
 
 def _is_option(simple: SimpleCommand, call: Call, world: World) -> bool:
@@ -38,7 +36,7 @@ def _is_option(simple: SimpleCommand, call: Call, world: World) -> bool:
     end = simple.argv.index("--") if "--" in simple.argv else len(simple.argv)
     for i in simple.globs:
         if i < end and simple.argv[i][:1] in ("*", "?", "["):
-            found = world.expand(posixpath.join(folder, simple.argv[i]), _MOST_NAMES) or ()
+            found = world.expand(posixpath.join(folder, simple.argv[i]), MOST_NAMES) or ()
             if any(posixpath.relpath(path, folder).startswith("-") for path in found):
                 return True
     return False

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from interlock.runtime.policy.call import Call, GitPlace, World
-from interlock.runtime.policy.folder_fact import COMPARING, folder_objections
 from interlock.runtime.policy.path import PathFact, is_below, path_fact
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import SimpleCommand
@@ -24,10 +23,8 @@ def git_facts(
     simple: SimpleCommand, reads: bool, call: Call, world: World
 ) -> tuple[tuple[PathFact, ...], tuple[str, ...]]:
     """The git directories that a command works on, as paths, and what speaks against them."""
-    name = program_name(simple.program).rpartition("/")[2]
-    if name != "git":
-        looks = reads and (simple.globs or name in COMPARING)
-        return (), folder_objections(simple, call, world) if looks else ()
+    if program_name(simple.program).rpartition("/")[2] != "git":
+        return (), ()
     folder = _folder(simple, call)
     if folder is None:
         return (), ("which repository git would work on is known only at run time",)

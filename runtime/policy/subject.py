@@ -12,6 +12,7 @@ from itertools import islice
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.depth import reads_below
+from interlock.runtime.policy.folder_fact import MOST_NAMES, folder_objections
 from interlock.runtime.policy.git_fact import git_facts
 from interlock.runtime.policy.host import hosts_of_input
 from interlock.runtime.policy.once import Once
@@ -28,8 +29,6 @@ _WITH_SUCH_VERBS = names(
     "gmake ninja cargo go"
 )
 """Programs whose own sub-commands have the names of programs: `docker rm`."""
-_MOST_NAMES = 200
-"""Files that one pattern may stand for before it counts as not known."""
 _MOST_WORDS = 400
 """Words and paths of one command that are looked at; a command with more is never allowed."""
 
@@ -156,6 +155,8 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     found = plain.effects
     paths = tuple(islice(_shell_paths(simple, plain, call, world), _MOST_WORDS + 1))
     git, objections = git_facts(simple, plain.reads_only, call, world)
+    if plain.reads_only:
+        objections = (*objections, *folder_objections(simple, call, world))
     if len(paths) > _MOST_WORDS or (len(simple.argv) > _MOST_WORDS and not plain.reads_only):
         objections = (*objections, f"it has more than {_MOST_WORDS} words or paths")
     facts = tuple(dict.fromkeys((*paths, *git))) if git or len(paths) > 1 else paths
@@ -200,7 +201,7 @@ def _expanded(text: str, use: Use, simple: SimpleCommand, call: Call, world: Wor
         return
     # a pattern for hidden names also stands for `..` in some shells
     hidden = any(part.startswith(".") and part.strip(".") and set(part) & set("*?[") for part in text.split("/"))
-    names = None if hidden else world.expand(posixpath.join(call.cwd, simple.cwd or "", text), _MOST_NAMES)
+    names = None if hidden else world.expand(posixpath.join(call.cwd, simple.cwd or "", text), MOST_NAMES)
     if names is None or (simple.loose and any(_falls_apart(name.removeprefix(call.cwd)) for name in names)):
         yield PathFact(text, "", False, use, "unknown")
         return

@@ -18,6 +18,7 @@ from interlock.runtime.policy.pattern import PatternError, read_pattern
 from interlock.runtime.policy.prefix import prefix_of
 from interlock.runtime.policy.reading import Reading
 from interlock.runtime.policy.shell import parse_command
+from interlock.runtime.policy.shell.feed import SHELLS
 from interlock.runtime.policy.shell.model import SimpleCommand
 from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.subject import Subject
@@ -81,7 +82,7 @@ def _patterns(asking: Sequence[Subject]) -> Iterator[str]:
 def _begins_badly(subject: Subject) -> bool:
     """Whether the exact text would begin with a variable or a shell, which no standing permission may."""
     simple = subject.simple
-    return simple is not None and (bool(simple.assignments) or simple.program.rpartition("/")[2] in _SHELLS)
+    return simple is not None and (bool(simple.assignments) or simple.program.rpartition("/")[2] in SHELLS)
 
 
 def _is_beyond_a_pattern(simple: SimpleCommand) -> bool:
@@ -128,7 +129,7 @@ def _is_plain(text: str, commands: Sequence[SimpleCommand]) -> bool:
         at = max(at, simple.end)
     if not _PLAIN_GAP.fullmatch(text[at:]):
         return False
-    return all(_code_is_plain(simple) for simple in commands if simple.program.rpartition("/")[2] in _SHELLS)
+    return all(_code_is_plain(simple) for simple in commands if simple.program.rpartition("/")[2] in SHELLS)
 
 
 def _code_is_plain(simple: SimpleCommand) -> bool:
@@ -149,7 +150,6 @@ def _fit(label: str) -> str:
     return label if len(label) <= _MOST_LABEL else label[: _MOST_LABEL - 1] + "…"
 
 
-_SHELLS = names("sh bash zsh dash ksh fish")
 _RUNNERS = names(
     "python python2 python3 perl ruby node deno bun php lua Rscript julia tclsh osascript pwsh powershell eval "
     "source . exec ssh sudo doas su env xargs find parallel watch nohup setsid timeout time nice strace gdb awk "
@@ -171,7 +171,7 @@ _DESTRUCTIVE_SUBCOMMANDS = {
 def bars_standing(simple: SimpleCommand) -> bool:
     """Whether no standing permission should ever be offered for this command."""
     name = simple.program.rpartition("/")[2]
-    if re.sub(r"[0-9.]+$", "", name) in _RUNNERS or name in _RUNNERS or name in _SHELLS:
+    if re.sub(r"[0-9.]+$", "", name) in _RUNNERS or name in _RUNNERS or name in SHELLS:
         return True
     words = [word for word in simple.argv[1:] if not word.startswith("-")]
     if name == "gh" and words[1:2] in (["delete"], ["merge"], ["close"], ["archive"]):

@@ -43,7 +43,8 @@ def _array(name: str, items: Items, state: State, *, more: bool) -> None:
 def set_array(name: str, words: list[str] | None, state: State, *, more: bool = False) -> None:
     """The elements of an array; None: known only at run time."""
     before = state.values.get(name + "[@]") if more else ""
-    if words is None or not isinstance(before, str):
+    size = sum(map(len, words or ())) + (len(before) if isinstance(before, str) else 0)
+    if words is None or not isinstance(before, str) or size > MAX_VALUE:
         state.values[name] = state.values[name + "[@]"] = None
         return
     first = len(before.split())
@@ -62,7 +63,8 @@ def _element(name: str, subscript: re.Match[str], word: Word, state: State) -> N
     if subscript[1].strip() == "0":
         state.values[name] = value
     every = state.values.get(name + "[@]", "")
-    state.values[name + "[@]"] = f"{every} {value}".strip() if isinstance(every, str) and value is not None else None
+    fits = isinstance(every, str) and value is not None and len(every) + len(value) <= MAX_VALUE
+    state.values[name + "[@]"] = f"{every} {value}".strip() if fits else None
 
 
 def _appended(one: Assign, state: State) -> None:

@@ -14,7 +14,7 @@ _AWK_PRINT = re.compile(r"\bprintf?\b")
 _AWK_STATEMENT_END = re.compile(r"[;}]")
 """A line end does not end a print behind a comma, so none is taken for its end."""
 _MOST = 4_000
-"""Characters of a program that are looked at; a longer one is not plain."""
+"""Characters of a program that are looked at; a longer one is not plain, and what it runs is not known."""
 _AWK_LAST_WORD = re.compile(r"[A-Za-z_]\w*\Z")
 _AWK_BEFORE_OPERAND = frozenset(("print", "printf", "return", "in", "else", "do", "case", "exit"))
 _AWK_SYSTEM = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"\s*\)')
@@ -34,7 +34,8 @@ _AWK_RISKY = re.compile(
 def read_awk(script: str) -> Script:
     """Read an awk program."""
     found = Script()
-    never = _AWK_NEVER.search(script.replace("\\\n", "")) or len(script) > _MOST
+    is_cut = len(script) > _MOST
+    never = is_cut or _AWK_NEVER.search(script.replace("\\\n", ""))
     script = script[:_MOST].replace("\\\n", " ")
     code, divides = _code(script)
     joined = _AWK_JOINT.sub("", script)
@@ -43,7 +44,7 @@ def read_awk(script: str) -> Script:
     if ">" in script and '"' in script:
         found.writes = [_awk_text(t) for t in _AWK_REDIRECT.findall(script)]
     asked = len(re.findall(r"\bsystem\s*\(", code)) + len(re.findall(r"(?<!\|)\|(?!\|)", code))
-    found.dynamic = asked > len(found.commands)
+    found.dynamic = is_cut or asked > len(found.commands)
     found.network = "/inet" in script
     # what is a pattern and what a division is a matter of the dialect: then nothing is left out
     risky = never or _AWK_RISKY.search(code.replace("||", "")) or any(map(_prints_out, _AWK_STATEMENT_END.split(code)))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from interlock.runtime.policy.shell.assign import read_into, set_array
 from interlock.runtime.policy.shell.expand import Bound
+from interlock.runtime.policy.shell.feed import STDIN
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.option import Spec, read_options
 from interlock.runtime.policy.shell.printed import printed
@@ -210,7 +211,7 @@ def _source(frame: Frame, state: State, walk: Walk) -> None:
     args = [f for f in frame.args if f.value != "--"]
     if args and "<(" in args[0].value and not args[0].known:
         walk.piped_code(args[0].value, frame, state, "source")
-    elif args and args[0].value in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+    elif args and args[0].value in STDIN:
         stdin_code(frame, state, walk, "source")
 
 

@@ -9,6 +9,7 @@ import re
 
 from interlock.runtime.policy.shell.builtin import Handler
 from interlock.runtime.policy.shell.carrier import CARRIERS, unwrap_options
+from interlock.runtime.policy.shell.feed import STDIN
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.option import Spec, names, read_options
@@ -18,7 +19,7 @@ from interlock.runtime.policy.shell.syntax import ShellSyntaxError
 from interlock.runtime.policy.shell.walk import Walk
 
 _ESCAPED = re.compile(
-    r"^\s*(?:[0-9,$%.]*\s*[rw]?\s*!|:\s*[rw%]*\s*!|\\!|\.(?:shell|system|sh|sy)\s|shell\s|system\s|!)\s*(.+)$"
+    r"^\s*+(?:[0-9,$%.]*+\s*+[rw]?\s*+!|:\s*+[rw%]*+\s*+!|\\!|\.(?:shell|system|sh|sy)\s|shell\s|system\s|!)\s*(.+)$"
 )
 _TO_PROGRAM = re.compile(r"""\b(?:to|from)\s+program\s+(?:'((?:[^']|'')*)'|\$\$(.*?)\$\$)""", re.I | re.S)
 _TCL = re.compile(r"\b(?:spawn|exec|system)\s+((?:-\w+\s+)*)([^;\n\]]+)")
@@ -105,7 +106,7 @@ def _make(frame: Frame, state: State, walk: Walk) -> None:
     for option in reading.options:
         if option.name not in ("-f", "--file", "--makefile") or not option.value:
             continue
-        if option.value in ("-", "/dev/stdin"):
+        if option.value in ("-", *STDIN):
             texts.append(frame.input or frame.likely or "")
         elif option.value.startswith("<("):
             texts.append(piped_text(option.value, walk, state) or "")

@@ -15,7 +15,7 @@ from interlock.runtime.policy.shell.syntax import Arith, Lit, Var, Word
 _ONE_FILE = re.compile(r"-[abcdefghkprsuwxGLNOS]")
 _TWO_FILES = frozenset(("-nt", "-ot", "-ef"))
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_SUBSTITUTION = re.compile(r"\$\(|`|\$\{")
+SUBSTITUTION = re.compile(r"\$\(|`|\$\{")
 
 
 def tested_files(words: Sequence[Word], scope: Scope) -> tuple[Redirect, ...]:
@@ -46,7 +46,7 @@ def quoted_code(words: Sequence[Word]) -> Iterator[str]:
     """Quoted text with substitutions in it, as in `[[ -v 'a[$(x)]' ]]`."""
     for word in words:
         value = "".join(p.value for p in word.parts if isinstance(p, Lit))
-        if _SUBSTITUTION.search(value) and any(isinstance(p, Lit) and p.quoted for p in word.parts):
+        if SUBSTITUTION.search(value) and any(isinstance(p, Lit) and p.quoted for p in word.parts):
             yield value
 
 
@@ -61,5 +61,5 @@ def evaluated(words: Sequence[Word], scope: Scope) -> Iterator[str]:
                 names = _NAME.findall(part.value)
             for name in names:
                 value = scope.values.get(name)
-                if isinstance(value, str) and _SUBSTITUTION.search(value):
+                if isinstance(value, str) and SUBSTITUTION.search(value):
                     yield value

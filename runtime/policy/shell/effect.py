@@ -6,6 +6,8 @@ written, so that nothing is taken for harmless by silence.
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from interlock.runtime.policy.shell.awk import read_awk
 from interlock.runtime.policy.shell.classify import FORMS, is_read_only, is_version, is_wrapper, program_name
 from interlock.runtime.policy.shell.model import DYNAMIC, Effects, SimpleCommand
@@ -27,6 +29,7 @@ _FETCHING = names(
 _GIT_NETWORK = names("fetch pull push clone ls-remote remote submodule archive send-email fetch-pack send-pack")
 _GIT_WITH_PLACE = names("fetch pull push clone ls-remote fetch-pack send-pack")
 """Their first operand is where the other repository lies, which may be a folder."""
+_CONFIG_ASKS = names("--list -l --get --get-all --get-regexp")
 _INTERPRETERS = names(
     "python python2 python3 perl ruby node deno bun php lua Rscript julia tclsh osascript pwsh powershell groovy scala"
 )
@@ -149,7 +152,10 @@ def _git(args: list[str], reads_only: bool) -> tuple[list[str], list[str]]:
     words = [a for a in args if not a.startswith("-")]
     verb = words[0] if words else ""
     if verb == "config":
-        asks = bool({"--list", "-l", "--get", "--get-all", "--get-regexp", "list", "get"} & set(args))
+        # behind the name such a word is the value that is set
+        rest = args[args.index("config") + 1 :]
+        options = takewhile(lambda word: word.startswith("-"), rest)
+        asks = rest[:1] in (["list"], ["get"]) or not _CONFIG_ASKS.isdisjoint(options)
         return ([".git/config"], []) if asks else ([], [".git/config"])
     whole = (
         "reset",
@@ -196,12 +202,12 @@ def _after(args: list[str], *names: str) -> list[str]:
 
 def _network(name: str, args: list[str]) -> bool:
     if name == "git":
-        words = [a for a in args if not a.startswith("-")]
-        verb = next((i for i, a in enumerate(words) if a in _GIT_NETWORK), None)
+        verb = next((i for i, a in enumerate(args) if a in _GIT_NETWORK), None)
         if verb is None or ("remote" in args and len(args) < 3):
             return False
-        near = verb + 1 < len(words) and words[verb + 1].startswith((".", "/")) and "::" not in words[verb + 1]
-        return not (near and words[verb] in _GIT_WITH_PLACE)
+        # right behind the verb: further on it could be the value of an option
+        place = "".join(args[verb + 1 : verb + 2])
+        return not (args[verb] in _GIT_WITH_PLACE and place.startswith((".", "/")) and "::" not in place)
     return name in NETWORK or (name in _PACKAGERS and any(a in _FETCHING for a in args))
 
 

@@ -16,7 +16,7 @@ from interlock.runtime.policy.shell.syntax import Arith, CapReachedError, Code, 
 from interlock.runtime.policy.shell.value import element, split_by, transformed
 
 MAX_WORDS = 512
-"""Words that one brace expansion may make; more is a cap."""
+"""Words that one brace expansion, or a value without quotes, may make; more is a cap."""
 MAX_BRACES = 24
 MAX_VALUE = 100_000
 """Characters of a value that is followed."""
@@ -73,7 +73,7 @@ def shows_variable(word: Word) -> bool:
 
 
 def expand(word: Word, scope: Scope) -> list[Field]:
-    """The arguments that `word` becomes. Raises CapReachedError for a brace expansion that is too large."""
+    """The arguments that `word` becomes. Raises CapReachedError where these are too many."""
     if len(word.parts) == 1 and isinstance(only := word.parts[0], Lit) and (only.quoted or not _special(only.value)):
         return [Field(only.value, True, False, word.start, word.end)]
     found: list[Field] = []
@@ -145,6 +145,8 @@ def _split(parts: list[Part], scope: Scope) -> list[str] | None:
             return None
         if isinstance(part, Var | Code) and (not part.quoted or (isinstance(part, Var) and _is_list(part))):
             words = split_by(value, scope.values.get("IFS"))
+            if len(words) > MAX_WORDS:
+                raise CapReachedError(f"a value makes more than {MAX_WORDS} words")
             if value[:1].isspace() and current is not None:
                 done.append(current)
                 current = None

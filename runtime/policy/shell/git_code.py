@@ -30,7 +30,7 @@ _SETTINGS = re.compile(
     r"(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|sequence\.editor|pager\..+"
     r"|diff\.external|diff\..+\.(?:command|textconv)|(?:filter\..+\.(?:clean|smudge|process))|merge\..+\.driver"
     r"|(?:difftool|mergetool|browser|man)\..+\.(?:cmd|path)|credential(?:\..+)?\.helper|gpg(?:\..+)?\.program"
-    r"|gpg\.ssh\.defaultkeycommand|gc\.recentobjectshook|guitool\..+\.cmd|core\.gitproxy|interactive\.difffilter|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs)"
+    r"|gpg\.ssh\.defaultkeycommand|gc\.recentobjectshook|guitool\..+\.cmd|interactive\.difffilter|uploadpack\.packobjectshook|remote\..+\.(?:uploadpack|receivepack|vcs)"
     r"|trailer\..+\.(?:command|cmd)|sendemail\..*(?:cmd|smtpserver)|web\.browser|instaweb\.(?:httpd|browser)|init\.templatedir"
     r"|core\.hookspath|submodule\..+\.update|tar\..+\.command|receive\.procreceiverefs|imap\.tunnel|hook\..+\.command"
     r"|add\.interactive\.command|svn\..+|sendpack\..+|ssh\.variant|url\..+\.(?:insteadof|pushinsteadof)|protocol(?:\..+)?\.allow)\Z",

@@ -12,20 +12,20 @@ from interlock.runtime.policy.shell.option import Spec, names, read_options
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
 
-_SU = Spec("cgGsTCu", names("command group supp-group shell session-command user"))
+_SU_LETTERS = "cgGsTCu"
+_SU_NAMES = names("command group supp-group shell session-command user")
+_SU = Spec(_SU_LETTERS, _SU_NAMES, names("login preserve-environment fast pty"))
+_RUNUSER = Spec(_SU_LETTERS, _SU_NAMES, stop_at_operand=True)
 _DAEMON = Spec("xapnugsrkNdI", names("exec startas pidfile name user group signal retry chuid nicelevel chdir"))
 
 
 def _su(frame: Frame, state: State, walk: Walk) -> None:
     """`su [options] [-] [user [words of the shell]]`, and `runuser -u user program`."""
     args = [f.value for f in frame.args]
-    if frame.name == "runuser" and read_options(
-        args, Spec(_SU.short_values, _SU.long_values, stop_at_operand=True)
-    ).has("-u", "--user"):
-        reading = read_options(args, Spec(_SU.short_values, _SU.long_values, stop_at_operand=True))
+    if frame.name == "runuser" and (reading := read_options(args, _RUNUSER)).has("-u", "--user"):
         _run([frame.args[i] for i in reading.operands], frame, state, walk)
         return
-    reading = read_options(args, Spec(_SU.short_values, _SU.long_values, names("login preserve-environment fast pty")))
+    reading = read_options(args, _SU)
     inner = state.copy()
     inner.lose_directory()
     code = next((o for o in reading.options if o.value and o.name in ("-c", "--command", "--session-command")), None)

@@ -30,7 +30,7 @@ _TMUX_OPTIONS = frozenset(("default-command", "default-shell", "lock-command", "
 _TMUX_SETTING = frozenset(("set", "set-option", "setw", "set-window-option"))
 _IN_FORMAT = re.compile(r"#\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 _KEYS = re.compile(r"(?:Enter|C-[a-z]|M-.|Space|Escape|Tab|KPEnter|\^M)\Z")
-_TYPED_END = re.compile(r"(?:\\n|\\r|\\015|\\012|\^M|\^J|\n|\r)+\s*\Z")
+_TYPED_ENDS = ("\\n", "\\r", "\\015", "\\012", "^M", "^J")
 
 
 def _tmux(frame: Frame, state: State, walk: Walk) -> None:
@@ -101,7 +101,9 @@ def _screen(frame: Frame, state: State, walk: Walk) -> None:
 
 
 def _typed(words: list[Field], frame: Frame, state: State, walk: Walk, via: str) -> None:
-    code = _TYPED_END.sub("", " ".join(f.value for f in words))
+    code = " ".join(f.value for f in words).rstrip()
+    while end := next((end for end in _TYPED_ENDS if code.endswith(end)), ""):
+        code = code.removesuffix(end).rstrip()
     walk.code(code, all(f.known for f in words), frame, state, via)
 
 

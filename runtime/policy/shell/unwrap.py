@@ -14,6 +14,7 @@ from interlock.runtime.policy.shell.builtin import BUILTINS, Handler, stdin_code
 from interlock.runtime.policy.shell.carrier import CARRIERS, unwrap_options, unwrap_variables
 from interlock.runtime.policy.shell.client import CLIENTS, piped_text
 from interlock.runtime.policy.shell.expand import Field
+from interlock.runtime.policy.shell.feed import SHELLS, STDIN
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.git_code import unwrap_git
 from interlock.runtime.policy.shell.opener import OPENERS, enters_namespace, git_part
@@ -24,10 +25,7 @@ from interlock.runtime.policy.shell.terminal import TERMINALS
 from interlock.runtime.policy.shell.walk import Walk
 from interlock.runtime.policy.shell.wrapper import WRAPPERS, unwrap_wrapper
 
-SHELLS = names(
-    "sh bash dash zsh ksh ksh93 mksh lksh ash rbash rzsh rksh yash fish pdksh oksh posh bash5 elvish xonsh nu csh tcsh"
-)
-_FED = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_FED = ("-", *STDIN)
 _SHELL_SPEC = Spec("oO", names("rcfile init-file command init-command"), stop_at_operand=True)
 _FISH_SPEC = Spec("Cdfo", names("init-command command debug features"), stop_at_operand=True)
 _ENV_SPEC = Spec(
@@ -305,7 +303,7 @@ def _sed(frame: Frame, state: State, walk: Walk) -> None:
 def _from_files(files: list[str], frame: Frame, state: State, walk: Walk) -> list[str]:
     """Scripts that are files only by name: standard input, `<(…)`."""
     fed = frame.input if frame.input is not None else frame.likely
-    texts = [fed if file in ("-", "/dev/stdin", "/dev/fd/0") else piped_text(file, walk, state) for file in files]
+    texts = [fed if file in _FED else piped_text(file, walk, state) for file in files]
     return [text for text in texts if text]
 
 

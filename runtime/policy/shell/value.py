@@ -13,6 +13,8 @@ from fnmatch import translate
 _SLICE = re.compile(r":\s*(-?\d+)\s*(?::\s*(-?\d+)\s*)?\Z")
 _MOST = 2_000
 """Characters of a value that are looked at."""
+_MOST_CUT = 400
+"""Characters of a value that is cut by a pattern: each of its ends is tried."""
 
 
 def transformed(value: str, op: str, arg: str) -> str | None:
@@ -21,6 +23,8 @@ def transformed(value: str, op: str, arg: str) -> str | None:
         return None
     if op[:1] == "@":
         return {"@L": value.lower(), "@U": value.upper(), "@u": value[:1].upper() + value[1:]}.get(op, value)
+    if op[:1] in ("#", "%") and len(value) > _MOST_CUT:
+        return None
     change = _CHANGES.get(op[:1])
     return change(value, arg) if change else None
 

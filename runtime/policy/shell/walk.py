@@ -7,14 +7,13 @@ What cannot be followed is noted and makes the command not understood.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from interlock.runtime.policy.shell.assign import assign
 from interlock.runtime.policy.shell.bounded import bound_of, bounded_fields
 from interlock.runtime.policy.shell.budget import Budget
-from interlock.runtime.policy.shell.condition import evaluated, quoted_code, tested_files
+from interlock.runtime.policy.shell.condition import SUBSTITUTION, evaluated, quoted_code, tested_files
 from interlock.runtime.policy.shell.doubt import is_plain, why_not
 from interlock.runtime.policy.shell.expand import Bound, Field, expand, guess, literal_fields, value_of
 from interlock.runtime.policy.shell.feed import compound_output, feed_by_redirects, is_bare_shell, likely_output
@@ -47,7 +46,6 @@ from interlock.runtime.policy.shell.variable import may_be_set
 _LEAVING = frozenset({"exit", "return", "break", "continue", "die"})
 _MOVES = ("cd", "pushd", "popd", "chdir")
 _MOST_CALLS = 3
-_SUBSTITUTION = re.compile(r"\$\(|`|\$\{")
 
 
 class Walk:
@@ -57,7 +55,6 @@ class Walk:
         self.budget = budget
         self.commands: list[SimpleCommand] = []
         self.notes: list[str] = []
-        self._source = source
         self._unwrap = unwrap
         self.alias_ends: dict[str, int] = {}
         """Alias -> where in the text its definition ends."""
@@ -286,7 +283,7 @@ class Walk:
             return
         if value is None:
             self.note("a prompt expansion of an unknown value can run code")
-        elif _SUBSTITUTION.search(value):
+        elif SUBSTITUTION.search(value):
             self.text_in_quotes(value, state, "@P", (0, 0))
 
     def _simple(self, node: Simple, state: State, fed: Fed | None) -> Frame | None:

@@ -87,6 +87,11 @@ def test_nothing_standing_is_offered(command: str) -> None:
     assert offered(command) == ()
 
 
+@pytest.mark.parametrize("shell", ["bash", "ash", "mksh", "csh", "/opt/bin/rbash"])
+def test_nothing_standing_is_offered_for_any_shell(shell: str) -> None:
+    assert offered(f"{shell} build.sh") == ()
+
+
 @pytest.mark.parametrize("command", ["npm run lint", "git commit -m 'a: b'", "ls src/", "cd src && git status"])
 def test_the_narrowest_offer_comes_first_and_each_is_short_and_can_be_read_back(command: str) -> None:
     offers = offered(command)

@@ -17,6 +17,7 @@ from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.shell import effects, parse_command
 
 ROOT = Path(__file__).parents[3]
 _POLICY = with_built_in(
@@ -220,9 +221,32 @@ def test_a_repository_in_a_folder_is_no_network(command: str) -> None:
     assert not any(part.network for part in _judged(command).parts)
 
 
-@pytest.mark.parametrize("command", ["git ls-remote origin", "git fetch", "git clone https://x/y"])
+@pytest.mark.parametrize("command", [
+    "git ls-remote origin", "git fetch", "git clone https://x/y", "git clone -b ./x git@x:y", "git push -o ./x origin",
+])  # fmt: skip
 def test_any_other_repository_may_be_far_away(command: str) -> None:
     assert any(part.network for part in _judged(command).parts)
+
+
+@pytest.mark.parametrize(
+    "command", ["xz -t -d a", "zstd -td a", "bzip2 -t -d a", "xz -l --decompress a", "gzip -ktd a"]
+)
+def test_a_packer_that_is_told_to_unpack_does_not_only_test(command: str) -> None:
+    """ours: tried with the programs; of -t and -d the last one counts, and the archive is gone."""
+    assert _judged(command).effect == "ask"
+
+
+@pytest.mark.parametrize(
+    "command", ["xz -dc a", "gunzip -c a", "gzip -t a", "unxz -t a", "zstd -d --stdout a", "xz -l a"]
+)
+def test_a_packer_that_shows_or_tests_only_reads(command: str) -> None:
+    world = MemoryWorld(kinds={"/w/proj": "folder", "/w/proj/a": "file"})
+    assert _judged(command, world).effect == "allow"
+
+
+@pytest.mark.parametrize("command", ["git config core.hooksPath list", "git config core.pager get"])
+def test_a_setting_whose_value_is_the_word_for_asking_is_written(command: str) -> None:
+    assert effects(parse_command(command).commands[0]).writes == (".git/config",)
 
 
 def test_a_value_that_doubles_itself_is_followed_only_so_far() -> None:

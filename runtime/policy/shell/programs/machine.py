@@ -39,7 +39,7 @@ def set_verdict(args: Sequence[str]) -> str:
             return "it sets an option or a value of the shell"
         if "o" in word:
             at += 1
-            if args[at : at + 1] == [] or at >= len(args) or args[at] not in _STRICTER:
+            if at >= len(args) or args[at] not in _STRICTER:
                 return "it sets an option of the shell"
         at += 1
     return "" if args else "it shows every variable"

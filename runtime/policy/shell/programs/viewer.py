@@ -75,13 +75,17 @@ def tar_paths(args: Sequence[str]) -> list[str]:
 
 
 _SHOWN = ("--stdout", "--to-stdout")
+_UNPACKING = ("-d", "--decompress", "--uncompress")
 _PACKER = (" decompress uncompress stdout to-stdout keep", "dkn123456789")
 
 
 def _shows(letters: str, more: str = "", long: str = "") -> Form:
     def check(reading: Reading, args: Sequence[str]) -> str:
-        wanted = {f"-{letter}" for letter in letters} | {"--list", "--test", *_SHOWN}
-        return "" if any(o.name in wanted for o in reading.options) else "without an option that lists it would unpack"
+        # of -t and -d the last one counts with some of them, so only what is sent to the output outdoes a -d
+        wanted = (
+            {"-c", *_SHOWN} if reading.has(*_UNPACKING) else {f"-{x}" for x in letters} | {"--list", "--test", *_SHOWN}
+        )
+        return "" if reading.has(*wanted) else "without an option that lists it would unpack"
 
     return form(letters + "vq" + more, "", "list test verbose quiet" + long, check=check)
 
