@@ -183,7 +183,7 @@ def _expanded(touch: Touch, simple: SimpleCommand, call: Call, world: World) -> 
     """A pattern's own place, and every file it stands for."""
     text, use = touch.text, touch.use
     whole = path_fact(text, use, call, world, cwd=simple.cwd, shell=True)
-    yield _as(whole, touch)
+    yield replace(_as(whole, touch), kind=whole.kind if whole.kind == "unknown" else "pattern")
     if whole.kind == "unknown" or not whole.inside:
         return
     # a pattern for hidden names also stands for `..` in some shells
@@ -205,6 +205,8 @@ def _risk_words(found: Effects, paths: tuple[PathFact, ...], reads: bool, unders
     words = {"execute"} if not reads else {"read"}
     if found.writes:
         words.add("write")
+    if any(touch.use == "delete" for touch in found.touches):
+        words.add("delete")
     if found.reads:
         words.add("read")
     if found.network:
