@@ -36,6 +36,8 @@ class Call:
     """What the agent itself calls the tool, where that is another name; rules may use either."""
     unclear: str = ""
     """Why the input is not fully understood, "" when it is. Such a call is never allowed; denies hold for what was seen."""
+    leaves_out: bool = False
+    """Walks a folder and leaves out what is denied or guarded in it, as our own tools do."""
 
 
 @record

@@ -105,12 +105,12 @@ def is_own_rule_file(path: str) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def guard_of(path: str, use: Literal["read", "write"]) -> str:
+def guard_of(path: str, use: Literal["read", "write", "delete"]) -> str:
     """Why this real path is guarded against this use, "" when it is not."""
     parts = [part.lower() for part in path.split("/") if part]
     if why := _always(path, parts):
         return why
-    return _on_write(parts) if use == "write" else ""
+    return _on_write(parts) if use != "read" else ""
 
 
 def _always(path: str, parts: Sequence[str]) -> str:

@@ -13,7 +13,8 @@ from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.guard import guard_of
 from interlock.runtime.policy.record import record
 
-Use = Literal["read", "write"]
+Use = Literal["read", "write", "delete"]
+"""What is done to a path; a rule that speaks of `write` means everything that is no `read`."""
 ANYWHERE = "<any>"
 """Stands for a target that the text does not name."""
 NUL = "NUL in a path"

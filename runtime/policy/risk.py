@@ -74,7 +74,7 @@ def risks_of(call: Call, parts: Sequence[PartLike], paths: Sequence[PathFact]) -
         found.append(f"{code[0]} runs code of the project: scripts, tests, hooks")
     if any(part.network for part in parts):
         found.append("uses the network")
-    writes = [fact for fact in paths if fact.use == "write" and fact.inside and not fact.guard]
+    writes = [fact for fact in paths if fact.use != "read" and fact.inside and not fact.guard]
     if writes:
         names_written = ", ".join(fact.written for fact in writes[:5])
         found.append(f"writes {names_written}{' and more' if len(writes) > 5 else ''}")

@@ -127,7 +127,11 @@ class Rule:
         )
 
     def _used(self, subject: Subject) -> list[PathFact]:
-        return [f for f in subject.paths if self.use in (None, f.use)]
+        return [f for f in subject.paths if self._is_use(f.use)]
+
+    def _is_use(self, use: Use) -> bool:
+        """Whether the rule speaks of this use; a rule of `write` means deleting too."""
+        return self.use in (None, use) or (self.use == "write" and use == "delete")
 
     def may_catch_below(self, subject: Subject) -> bool:
         """Whether a folder that the subject changes, or reads with all in it, holds paths of this deny or ask."""
@@ -135,7 +139,7 @@ class Rule:
             return False
         if self.commands or self.programs or self.arguments or self.hosts:
             return False
-        wide = [f for f in subject.wide_paths if self.use in (None, f.use)]
+        wide = [f for f in subject.wide_paths if self._is_use(f.use)]
         roots, home, fold = subject.roots, subject.call.home, subject.world.case_insensitive
         return any(self.paths.covers_part_of(f.resolved, roots, home, fold=fold) for f in wide)
 
@@ -186,7 +190,7 @@ class Rule:
             return False
         if self.paths is None:
             return True
-        if self.use is not None and any(f.use != self.use for f in subject.paths if f.use == "write"):
+        if any(not self._is_use(f.use) for f in subject.paths if f.use != "read"):
             return False
         return bool(used) and all(
             bool(f.resolved) and self.paths.match(f.resolved, subject.roots, subject.call.home, fold=fold) for f in used

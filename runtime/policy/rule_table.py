@@ -51,7 +51,7 @@ def read_rule(table: Mapping[str, Any], *, file: str, line: int, text: str = "")
         programs=_programs(table),
         arguments=_texts(table, "argument"),
         paths=_globs(table),
-        use=_choice(table, "use", ("read", "write")),
+        use=_choice(table, "use", ("read", "write", "delete")),
         inside=_flag(table, "inside"),
         hosts=tuple(host.lower() for host in _texts(table, "host")),
         risks=_risks(table, "risk"),
@@ -179,7 +179,7 @@ def _flag(table: Mapping[str, Any], key: str) -> bool | None:
 def _choice(table: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> Any:
     found = table.get(key)
     if found is not None and found not in choices:
-        raise RuleError(f"{key!r} is {' or '.join(choices)}, not {found!r}")
+        raise RuleError(f"{key!r} is {', '.join(choices[:-1])} or {choices[-1]}, not {found!r}")
     return found
 
 
@@ -210,6 +210,6 @@ def _seconds(table: Mapping[str, Any]) -> float | None:
     found = table.get("wait")
     if found is None:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found <= 86_400:
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 1 <= found <= 86_400:
         raise RuleError("'wait' is a number of seconds from 1 to 86400")
     return float(found)

@@ -115,7 +115,7 @@ class Subject:
         """The paths that stand for all that is below them: folders it changes, or reads with what is in them."""
         folders = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
         changes = self.simple is not None
-        return tuple([fact for fact in folders if self.reads_below or (changes and fact.use == "write")])
+        return tuple([fact for fact in folders if self.reads_below or (changes and fact.use != "read")])
 
     @Once
     def boundary(self) -> tuple[PathFact, ...]:
