@@ -111,7 +111,7 @@ def list_rules(
     as_json: bool = typer.Option(False, "--json", help="One JSON object a line."),
     policy: Path = _POLICY,
 ) -> None:
-    """List the rules that hold here, layer by layer, and what is wrong in their files."""
+    """List the rules that hold here, layer by layer, what is wrong in their files, and what may not be meant so."""
     from interlock.runtime.cli.policy_listing import listed
 
     loaded = _source(policy, None)([os.getcwd()])
@@ -119,6 +119,8 @@ def list_rules(
         print(json.dumps(row) if as_json else _plain(_row(row)))
     for problem in loaded.problems:
         print(f"interlock: {_plain(str(problem))}", file=sys.stderr)
+    for hint in loaded.hints:
+        print(f"interlock: hint: {_plain(str(hint))}", file=sys.stderr)
     if loaded.problems:
         raise typer.Exit(1)
 

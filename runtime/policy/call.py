@@ -64,6 +64,8 @@ class GitPlace:
     """The folder itself looks like a bare repository, so that a checked-in file would be its configuration."""
     programs: tuple[str, ...] = ()
     """Settings of its configuration that name a program which a command that only reads would start."""
+    worktree: str = ""
+    """The folder that is a linked worktree of the repository, where both say so; "" for the main one."""
 
 
 class World(Protocol):

@@ -171,6 +171,11 @@ def foreign_tool(form: str, tool: str) -> ForeignTool | None:
     return _anyones(tool) if form == ANY else _table(form).get(tool)
 
 
+def kinds_of(tool: str) -> frozenset[str]:
+    """What a tool of this name does for whichever agent has one; nothing for a name that nobody has."""
+    return _kinds().get(tool, frozenset()) | (frozenset([tool_kind(tool).name]) if is_known(tool) else frozenset())
+
+
 def shell_names() -> frozenset[str]:
     """Every name under which some agent has a shell."""
     return frozenset(name for name, kinds in _kinds().items() if "bash" in kinds)

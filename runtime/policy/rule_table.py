@@ -14,6 +14,7 @@ from interlock.runtime.policy.example import failing_example
 from interlock.runtime.policy.path_glob import GlobError, read_globs
 from interlock.runtime.policy.pattern import Pattern, PatternError, read_pattern
 from interlock.runtime.policy.rule import Rule
+from interlock.runtime.policy.rule_sense import why_never
 from interlock.runtime.policy.shell.option import names
 
 _KEYS = names(
@@ -94,6 +95,8 @@ def _check_sense(table: Mapping[str, Any], rule: Rule) -> None:
     if rule.effect != "ask" and rule.wait_seconds is not None:
         raise RuleError("'wait' belongs to an ask alone")
     matchers = set(table) - {"id", "effect", "reason", "expires", "wait", "match", "not_match"}
+    if why := why_never(rule):
+        raise RuleError(f"it would never match: {why}")
     if rule.effect == "allow" and not matchers - set(_ALLOW_ONLY) - {"use", "without_risk", "agent"}:
         raise RuleError("an allow without any matcher would allow everything")
 

@@ -153,7 +153,7 @@ _TABLE: list[tuple[str, str, dict[str, Any], str]] = [
     ("gemini", "read_file", {"absolute_path": "/w/a.py"}, "allow"),
     ("gemini", "read_file", {"absolute_path": "/w/a.py", "file_path": "/w/secrets/a"}, "deny"),
     ("gemini", "read_many_files", {"include": ["docs/**/*.md"]}, "allow"),
-    ("gemini", "read_many_files", {"paths": ["docs/*.md", "secrets/*"]}, "ask"),
+    ("gemini", "read_many_files", {"paths": ["docs/*.md", "secrets/*"]}, "deny"),
     ("gemini", "read_many_files", {"paths": ["docs/*.md", "secrets/key"]}, "deny"),
     ("gemini", "read_many_files", {"include": ["/etc/*"]}, "ask"),
     ("gemini", "save_memory", {"fact": "x"}, "ask"),
