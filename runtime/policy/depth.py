@@ -16,6 +16,7 @@ _WITH_OPTION: dict[str, tuple[str, tuple[str, ...]]] = {
     "diff": ("rN", ("--recursive",)),
     "wc": ("", ("--files0-from",)),
 }
+_PASS_HIDDEN = names("rg ag")
 _FIND_ACTIONS = names("-exec -execdir -ok -okdir -delete")
 
 
@@ -30,6 +31,17 @@ def reads_below(program: str, args: Sequence[str]) -> bool:
         return any(word in _FIND_ACTIONS for word in args)
     letters, long = _WITH_OPTION.get(program, ("", ()))
     return bool(letters or long) and any(_gives(word, letters, long) for word in args)
+
+
+def passes_hidden(program: str, args: Sequence[str]) -> bool:
+    """Whether a program that goes through folders passes over hidden names, as it does unless it is told otherwise."""
+    if program.rpartition("/")[2] not in _PASS_HIDDEN:
+        return False
+    return not any(
+        word.startswith(("--hidden", "--unrestricted", "--no-ignore-dot"))
+        or (word[:1] == "-" and word[:2] != "--" and set(word) & set("u."))
+        for word in args
+    )
 
 
 def _gives(word: str, letters: str, long: tuple[str, ...]) -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from interlock.runtime.policy.below import secrets_below
 from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.depth import reads_below
+from interlock.runtime.policy.depth import passes_hidden, reads_below
 from interlock.runtime.policy.folder_fact import MOST_NAMES, folder_objections
 from interlock.runtime.policy.git_fact import git_facts
 from interlock.runtime.policy.host import hosts_of_input
@@ -124,6 +125,8 @@ class Subject:
         A program without a table may write to any of its words, so each word counts that would lead out.
         """
         found = [fact for fact in self.paths if not fact.inside or fact.guard]
+        if self.wide_paths:
+            found += secrets_below(self.wide_paths, not passes_hidden(self.program, self.args), self.call, self.world)
         if self.simple is not None and not self.read_only:
             found += [fact for fact in self._suspected() if not fact.inside or fact.guard]
         return tuple(dict.fromkeys([fact for fact in found if fact.kind != "unknown"])) if found else ()
