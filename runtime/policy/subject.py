@@ -96,6 +96,13 @@ class Subject:
         return fact.resolved or None
 
     @Once
+    def works_inside(self) -> bool:
+        """Whether the folder that it works in, where that is known, is inside the workspace."""
+        if self.simple is None or self.simple.cwd is None:
+            return True
+        return path_fact(".", "read", self.call, self.world, cwd=self.simple.cwd).inside
+
+    @Once
     def roots(self) -> tuple[str, ...]:
         """The real paths of the workspace's roots."""
         return tuple([self.world.resolve(root).path for root in self.call.workspace])
@@ -104,8 +111,8 @@ class Subject:
     def wide_paths(self) -> tuple[PathFact, ...]:
         """The paths that stand for all that is below them: folders it changes, or reads with what is in them."""
         if self.simple is None:
-            walks = self.tool == "grep" or self.tool == "read_file"
-            return tuple([f for f in self.paths if f.resolved and f.kind == "folder" and walks])
+            kinds = {"grep": ("folder", "missing", "link", "other"), "read_file": ("folder",)}.get(self.tool, ())
+            return tuple([fact for fact in self.paths if fact.resolved and fact.kind in kinds])
         folders = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
         return tuple([fact for fact in folders if fact.below or fact.use != "read"])
 
