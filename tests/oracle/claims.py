@@ -1,0 +1,103 @@
+"""What the policy states about a command, brought to the form that is held against what was seen.
+
+The one place that knows how the facts look.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from interlock.runtime.policy.call import Call
+from interlock.runtime.policy.host import UNKNOWN
+from interlock.runtime.policy.path import is_below
+from interlock.runtime.policy.reading import read_call
+from interlock.runtime.policy.shell.model import DYNAMIC
+from interlock.runtime.policy.subject import Subject
+from interlock.runtime.tools.world import PosixWorld
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a command is said to do."""
+
+    reads: tuple[tuple[str, bool], ...]
+    """Real paths, and whether what lies below is meant too."""
+    writes: tuple[tuple[str, bool], ...]
+    programs: frozenset[str]
+    """Names of the programs it runs."""
+    hosts: frozenset[str]
+    network: bool = False
+    any_read: bool = False
+    any_write: bool = False
+    any_program: bool = False
+    any_host: bool = False
+
+    def has_read(self, path: str) -> bool:
+        """Whether reading `path` is said."""
+        return self.any_read or self.any_write or _is_among(path, self.reads) or _is_among(path, self.writes)
+
+    def has_pattern_below(self, folder: str) -> bool:
+        """Whether a pattern is said that the shell looks for in `folder`."""
+        places = [place.split("/") for place, _ in (*self.reads, *self.writes) if _is_pattern(place)]
+        parts = folder.split("/")
+        return any(len(parts) < len(place) and all(map(fnmatchcase, parts, place)) for place in places)
+
+    def has_write(self, path: str) -> bool:
+        """Whether changing, making or deleting `path` is said."""
+        return self.any_write or _is_among(path, self.writes)
+
+    def has_program(self, path: str) -> bool:
+        """Whether running `path` is said."""
+        return self.any_program or posixpath.basename(path) in self.programs
+
+    def has_host(self, names: Iterable[str]) -> bool:
+        """Whether a connection to a machine of one of these names is said."""
+        return self.any_host or not self.hosts.isdisjoint(names)
+
+
+def claims_of(command: str, root: Path) -> Claims:
+    """What the policy says of `command`, given in the fixture's workspace."""
+    call = Call("bash", {"command": command}, f"{root}/ws", (f"{root}/ws",), f"{root}/home")
+    reading = read_call(call, PosixWorld())
+    assert reading.shell is not None
+    lost = not reading.shell.understood or bool(reading.over)
+    subjects = reading.subjects
+    facts = [fact for subject in subjects for fact in subject.paths]
+    below = {id(fact) for subject in subjects for fact in subject.wide_paths}
+    return Claims(
+        tuple((f.resolved, id(f) in below) for f in facts if f.use == "read" and f.resolved),
+        tuple((f.resolved, f.kind != "file") for f in facts if f.use != "read" and f.resolved),
+        frozenset(posixpath.basename(s.program) for s in subjects),
+        frozenset(host for s in subjects for host in s.hosts),
+        any(s.network for s in subjects),
+        lost or any(f.kind == "unknown" and f.use == "read" for f in facts),
+        lost or any(f.kind == "unknown" and f.use != "read" for f in facts),
+        lost or any(_runs_code(s) for s in subjects),
+        lost or any(UNKNOWN in s.hosts or (s.network and not s.hosts) or _runs_code(s) for s in subjects),
+    )
+
+
+def _runs_code(subject: Subject) -> bool:
+    unknown = any(fact.kind == "unknown" and fact.use != "read" for fact in subject.paths)
+    simple = subject.simple
+    return unknown or "code" in subject.risks or (simple is not None and simple.program == DYNAMIC)
+
+
+def _is_among(path: str, places: tuple[tuple[str, bool], ...]) -> bool:
+    return any(
+        path == place or (below and is_below(path, place)) or (_is_pattern(place) and _fits(path, place, below))
+        for place, below in places
+    )
+
+
+def _is_pattern(place: str) -> bool:
+    return not {"*", "?", "["}.isdisjoint(place)
+
+
+def _fits(path: str, pattern: str, below: bool) -> bool:
+    parts, wanted = path.split("/"), pattern.split("/")
+    return (below or len(parts) == len(wanted)) and len(parts) >= len(wanted) and all(map(fnmatchcase, parts, wanted))
