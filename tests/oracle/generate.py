@@ -14,12 +14,14 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from tests.oracle.values import POOLS, pick, words_of
+from tests.oracle.values import load_pools, pick
 
 Words = tuple[str, ...]
 
-_KIND = re.compile(r"(?<![A-Za-z0-9_.-])(" + "|".join(sorted(POOLS, key=len, reverse=True)) + r")(?![A-Za-z0-9_])")
-_BUILT_IN = frozenset("command exec eval builtin . source read mapfile type test [ echo printf time".split())
+_KIND = re.compile(
+    r"(?<![A-Za-z0-9_.-])(" + "|".join(sorted(load_pools(), key=len, reverse=True)) + r")(?![A-Za-z0-9_])"
+)
+_BUILT_IN = frozenset(["command", "exec", "eval", "builtin", ".", "source", "read", "mapfile", "type", "test", "[", "echo", "printf", "time"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def _simple(entry: Entry, rng: Random) -> Words:
 def _operands(way: str, rng: Random) -> Words:
     found: list[str] = []
     for token in words_or_way(way):
-        kind, suffix = (token[:-1], token[-1]) if token[-1] in "?*+" and token[:-1] in POOLS else (token, "")
+        kind, suffix = (token[:-1], token[-1]) if token[-1] in "?*+" and token[:-1] in load_pools() else (token, "")
         count = {"": 1, "?": rng.randrange(2), "*": rng.randrange(4), "+": rng.choice((1, 1, 2, 3))}[suffix]
         for _ in range(count):
             found += _filled(kind, rng)
@@ -106,7 +108,7 @@ def _filled(token: str, rng: Random) -> list[str]:
     """A token with a value for each kind in it; find's parts stand for several words."""
     if token in ("FINDTEST", "FINDACT"):
         return pick(token, rng).split("|")
-    if token in POOLS:
+    if token in load_pools():
         return [pick(token, rng)]
     # inside quotes a value would end them
     if token[:1] in "'\"":
@@ -127,7 +129,11 @@ def _option(text: str, rng: Random) -> Words:
     value = " ".join(parts)
     if name.startswith("--"):
         name = _shortened(name, rng)
-        return (f"{name}={parts[0]}", *parts[1:]) if may_miss or (rng.random() < 0.6 and len(parts) == 1) else (name, *parts)
+        return (
+            (f"{name}={parts[0]}", *parts[1:])
+            if may_miss or (rng.random() < 0.6 and len(parts) == 1)
+            else (name, *parts)
+        )
     joins = may_miss or (rng.random() < 0.35 and len(parts) == 1)
     return (f"{name}{value}",) if joins else (name, *parts)
 
@@ -171,7 +177,17 @@ def _piped(words: Words, rng: Random) -> Words:
 
 
 def _fed(words: Words, rng: Random) -> Words:
-    feeds = ("cat list.txt", "ls", "cat a.txt", "printf '%s\\n' a.txt ../out/secret.txt", "find src -type f", "cat script.sh", "cat archive.tar", "cat fix.patch", "echo alpha")
+    feeds = (
+        "cat list.txt",
+        "ls",
+        "cat a.txt",
+        "printf '%s\\n' a.txt ../out/secret.txt",
+        "find src -type f",
+        "cat script.sh",
+        "cat archive.tar",
+        "cat fix.patch",
+        "echo alpha",
+    )
     return (*rng.choice(feeds).split(" "), "|", *words)
 
 
@@ -212,22 +228,39 @@ def _wrapped(words: Words, rng: Random) -> Words:
 
 def _quoted(words: Words, rng: Random) -> Words:
     inner = " ".join(words).replace("'", "'\\''")
-    return (*rng.choice(("sh -c", "bash -c", "eval", "bash -lc", "dash -c", "env sh -c", "xargs -I{} sh -c")).split(" "), f"'{inner}'")
+    return (
+        *rng.choice(("sh -c", "bash -c", "eval", "bash -lc", "dash -c", "env sh -c", "xargs -I{} sh -c")).split(" "),
+        f"'{inner}'",
+    )
 
 
 def _looped(words: Words, rng: Random) -> Words:
     heads = ("for f in *.txt; do", "for f in a.txt b.txt; do", "while read -r f; do", "for f in $(cat list.txt); do", "for f in docs/*; do", "if", "until", "{", "f() {",
              "case x in x)", "for ((i=0;i<2;i++)); do", "for f in \"$PWD\"/*.txt; do", "select f in a b; do")  # fmt: skip
     head = rng.choice(heads)
-    tail = {"if": "; then cat b.txt; fi", "until": "; do break; done", "{": "; }", "f() {": "; }; f a.txt", "case x in x)": ";; esac"}.get(head, "; done")
-    used = tuple('"$f"' if word in words_of("FILE") and head.endswith("do") and rng.random() < 0.5 else word for word in words)
+    tail = {
+        "if": "; then cat b.txt; fi",
+        "until": "; do break; done",
+        "{": "; }",
+        "f() {": "; }; f a.txt",
+        "case x in x)": ";; esac",
+    }.get(head, "; done")
+    used = tuple(
+        '"$f"' if word in load_pools()["FILE"] and head.endswith("do") and rng.random() < 0.5 else word
+        for word in words
+    )
     return (*head.split(" "), *used, *tail.split(" "), *(("<", "list.txt") if head.startswith("while") else ()))
 
 
 def _assigned(words: Words, rng: Random) -> Words:
     at = rng.randrange(1, len(words)) if len(words) > 1 else 0
     word = words[at]
-    return (f"v={word};", *words[:at], rng.choice(("$v", '"$v"', "${v}", "${v:-x}", "${u-$v}", "${v%.txt}.txt")), *words[at + 1 :])
+    return (
+        f"v={word};",
+        *words[:at],
+        rng.choice(("$v", '"$v"', "${v}", "${v:-x}", "${u-$v}", "${v%.txt}.txt")),
+        *words[at + 1 :],
+    )
 
 
 _SHAPES: tuple[Callable[[Words, Random], Words], ...] = (

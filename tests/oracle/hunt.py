@@ -5,7 +5,6 @@ Promises: the same commands for the same seed; a miss is told with its smallest 
 
 from __future__ import annotations
 
-import itertools
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -49,7 +48,7 @@ class Catch:
 def hunt(seeds: range, root: Path, scratch: Path, only: str = "") -> Catch:
     """Run the commands of `seeds`. `root`: the fixture; `scratch`: a folder for what is left over."""
     catch = Catch()
-    for batch in itertools.batched(seeds, _BATCH) if hasattr(itertools, "batched") else _batches(seeds):
+    for batch in _batches(seeds):
         commands = [generate(seed, only) for seed in batch]
         catch.ran.update(command.entry.split(" ")[0] for command in commands)
         catch.misses += _missed(commands, root, scratch, catch.touched)
@@ -68,7 +67,9 @@ def _missed(commands: Sequence[Command], root: Path, scratch: Path, touched: Cou
     for command, text, touches in zip(commands, texts, seen, strict=True):
         claims = claims_of(text, root)
         if touched is not None:
-            touched.update(touch.kind for touch in touches if touch.path.startswith(str(root)) or touch.kind == "connect")
+            touched.update(
+                touch.kind for touch in touches if touch.path.startswith(str(root)) or touch.kind == "connect"
+            )
         if missed := find_uncovered(touches, claims, root):
             found.append(Miss(command, tuple(missed), claims))
     return found
@@ -122,7 +123,11 @@ def describe(miss: Miss, root: Path, times: int = 1) -> str:
     """For a reader: the command, what was seen, what was said."""
     claims = miss.claims
     flags = [name for name in ("any_read", "any_write", "any_program", "any_host", "network") if getattr(claims, name)]
-    said = [f"reads {_listed(claims.reads)}", f"writes {_listed(claims.writes)}", f"runs {' '.join(sorted(claims.programs))}"]
+    said = [
+        f"reads {_listed(claims.reads)}",
+        f"writes {_listed(claims.writes)}",
+        f"runs {' '.join(sorted(claims.programs))}",
+    ]
     said += [f"hosts {' '.join(sorted(claims.hosts))}"] if claims.hosts else []
     text = f"{times}x  {miss.command.text('@ROOT@')}\n"
     for touch in miss.touches[:4]:

@@ -67,7 +67,7 @@ class Tree:
             if name not in self.wanted or not self._is_as_wanted(name, found[name]):
                 self._remove(os.path.join(self.root, name))
                 del found[name]
-        broken = {n for pair in self.same.items() for n in pair if not pair[0] in found or not pair[1] in found}
+        broken = {n for pair in self.same.items() for n in pair if pair[0] not in found or pair[1] not in found}
         for name in sorted(self.wanted):
             if name not in found or name in broken:
                 self._make(name)
@@ -156,7 +156,9 @@ def main() -> None:
     environment = {**job["env"], "ORACLE_START": start}
     servers = [subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                for words in job["servers"]]  # fmt: skip
-    driver = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=start, bufsize=0)
+    driver = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=start, bufsize=0
+    )
     assert driver.stdin is not None
     if not _is_said(driver, 30):
         raise SystemExit("the traced shell did not start")

@@ -141,7 +141,9 @@ _INET = re.compile(r'sin_port=htons\((\d+)\), sin_addr=inet_addr\("([^"]*)"\)')
 _INET6 = re.compile(r'sin6_port=htons\((\d+)\).*?inet_pton\(AF_INET6, "([^"]*)"')
 _UNIX = re.compile(r'sun_path="((?:[^"\\]|\\.)*)"')
 _FORKS = frozenset(("clone", "clone3", "fork", "vfork"))
-_FOLLOWING = frozenset(("chmod", "fchmodat", "chown", "fchownat", "utime", "utimes", "utimensat", "futimesat", "truncate", "setxattr"))
+_FOLLOWING = frozenset(
+    ("chmod", "fchmodat", "chown", "fchownat", "utime", "utimes", "utimensat", "futimesat", "truncate", "setxattr")
+)
 _WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE")
 _NAMED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
 
