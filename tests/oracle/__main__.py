@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from tests.oracle.fixture import make_fixture
-from tests.oracle.hunt import Catch, describe, hunt, smallest_each
+from tests.oracle.hunt import Catch, hunt, report, smallest_each
 from tests.oracle.sandbox import why_not
 
 
@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--program", default="", help="only entries whose name begins so")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--most", type=int, default=60, help="kinds of misses that are made small")
+    parser.add_argument("--report", type=Path, help="also write the page there")
     given = parser.parse_args()
     if reason := why_not():
         print(f"cannot run: {reason}", file=sys.stderr)
@@ -34,8 +35,10 @@ def main() -> int:
         catch = _hunt_all(range(given.first, given.first + given.count), root, base, given.program, given.jobs)
         seconds = time.monotonic() - began
         found = smallest_each(catch.misses, root, base / "shrink", given.most)
-        for times, miss in found:
-            print(describe(miss, root, times))
+        page = report(catch, found, root)
+        print(page)
+        if given.report:
+            given.report.write_text(page)
         print(f"{sum(catch.ran.values())} commands in {seconds:.0f} s ({sum(catch.ran.values()) / seconds:.0f}/s), "
               f"{len(catch.ran)} programs, touched {dict(catch.touched)}, {len(catch.misses)} missed")  # fmt: skip
     return 1 if catch.misses else 0

@@ -21,7 +21,24 @@ Words = tuple[str, ...]
 _KIND = re.compile(
     r"(?<![A-Za-z0-9_.-])(" + "|".join(sorted(load_pools(), key=len, reverse=True)) + r")(?![A-Za-z0-9_])"
 )
-_BUILT_IN = frozenset(["command", "exec", "eval", "builtin", ".", "source", "read", "mapfile", "type", "test", "[", "echo", "printf", "time"])
+_BUILT_IN = frozenset(
+    [
+        "command",
+        "exec",
+        "eval",
+        "builtin",
+        ".",
+        "source",
+        "read",
+        "mapfile",
+        "type",
+        "test",
+        "[",
+        "echo",
+        "printf",
+        "time",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ Promises: the same commands for the same seed; a miss is told with its smallest 
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -140,8 +139,12 @@ def _listed(places: Sequence[tuple[str, bool]]) -> str:
     return " ".join(f"{path}{'/**' if below else ''}" for path, below in places[:6]) or "-"
 
 
-def fresh(folder: Path) -> Path:
-    """The folder, empty."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
+def report(catch: Catch, found: Sequence[tuple[int, Miss]], root: Path) -> str:
+    """The misses by program, most frequent first, as a page."""
+    programs = Counter(miss.command.entry.split(" ")[0] for miss in catch.misses)
+    lines = [f"{sum(catch.ran.values())} commands of {len(catch.ran)} programs, {len(catch.misses)} missed.\n"]
+    for program, count in programs.most_common():
+        lines.append(f"\n## {program}: {count} of {catch.ran[program]}\n\n```")
+        lines += [describe(miss, root, times) for times, miss in found if miss.command.entry.split(" ")[0] == program]
+        lines.append("```")
+    return "\n".join(lines) + "\n"

@@ -77,11 +77,10 @@ class Tree:
         todo = [""]
         while todo:
             folder = todo.pop()
-            try:
-                entries = list(os.scandir(os.path.join(self.root, folder)))
-            except PermissionError:
-                os.chmod(os.path.join(self.root, folder), 0o755)
-                entries = list(os.scandir(os.path.join(self.root, folder)))
+            place = os.path.join(self.root, folder)
+            if os.lstat(place).st_mode & 0o700 != 0o700:
+                os.chmod(place, 0o755)
+            entries = list(os.scandir(place))
             for entry in entries:
                 name = f"{folder}/{entry.name}" if folder else entry.name
                 found[name] = entry.stat(follow_symlinks=False)

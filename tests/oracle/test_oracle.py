@@ -40,7 +40,7 @@ def test_what_commands_touch_was_said(shard: int, root: Path, tmp_path: Path):
     each = _COUNT // _SHARDS
     catch = hunt(range(shard * each, (shard + 1) * each), root, tmp_path / "scratch")
     print(f"{sum(catch.ran.values())} commands, touched {dict(catch.touched)}; {dict(sorted(catch.ran.items()))}")
-    assert catch.touched["read"] > each and catch.touched["write"] > each / 4, "the commands did next to nothing"
+    assert catch.touched["read"] > each, "the commands did next to nothing"
     misses = [miss for miss in catch.misses if miss.command.entry not in _OPEN]
     small = smallest_each(misses, root, tmp_path / "small", 20)
     assert not misses, "\n".join(describe(miss, root, times) for times, miss in small)

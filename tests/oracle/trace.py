@@ -26,8 +26,6 @@ class Touch:
     call: str
     program: str
     """The program that did it."""
-    fresh: bool = False
-    """It was created here, and had to be new."""
     other: str = ""
     """Where it was renamed to or from."""
 
@@ -116,7 +114,7 @@ class _Reader:
             kind: Kind = "delete" if name in ("unlink", "unlinkat", "rmdir") else "write"
             follows = name in _FOLLOWING and "AT_SYMLINK_NOFOLLOW" not in args
             path = self._real(process, folders, text) if follows else self._parent_real(process, folders, text)
-            yield Touch(kind, path, name, by, name in ("mkdir", "mkdirat", "symlink", "symlinkat", "mknodat"))
+            yield Touch(kind, path, name, by)
 
     def _parents(self, process: _Process, args: str, places: list[str]) -> tuple[str, str]:
         """Both paths of a call that has two, each with its own folder."""
@@ -144,7 +142,7 @@ _FORKS = frozenset(("clone", "clone3", "fork", "vfork"))
 _FOLLOWING = frozenset(
     ("chmod", "fchmodat", "chown", "fchownat", "utime", "utimes", "utimensat", "futimesat", "truncate", "setxattr")
 )
-_WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE")
+_WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND")
 _NAMED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
 
 
@@ -163,10 +161,12 @@ def _opened(name: str, args: str, result: str, by: str) -> Iterable[Touch]:
         return
     path = _kept(_plain(match[1]))
     if not path.startswith("/"):
-        return
+        return  # a pipe or a socket
     flags = _STRING.sub("", args)
+    if "O_TMPFILE" in flags:
+        return  # it has no name
     if name == "creat" or any(flag in flags for flag in _WRITING):
-        yield Touch("write", path, name, by, "O_EXCL" in flags)
+        yield Touch("write", path, name, by)
     # reading a folder shows in the reading of its names
     elif "O_DIRECTORY" not in flags and not _is_folder(path):
         yield Touch("read", path, name, by)

@@ -5,11 +5,13 @@ Promises: whatever lies in the fixture counts, unless a table below says why not
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from interlock.runtime.policy.path import is_below
 from tests.oracle.claims import Claims
 from tests.oracle.sandbox import HOSTS
 from tests.oracle.trace import Touch
@@ -100,6 +102,10 @@ def _is_noise(touch: Touch, claims: Claims, root: Path, gone: set[str]) -> bool:
         return any(path == place or path.startswith(f"{place}/") for place in NOT_COUNTED) or path in ("/", "/tmp")
     if path in gone and (path.startswith(f"{root}/tmp/") or _is_beside(path, claims)):
         return True
+    if path.startswith(f"{root}/tmp/") and posixpath.basename(touch.program) == "mktemp":
+        return True  # a new file with a name that nobody knows before
+    if touch.call in ("mkdir", "mkdirat") and any(is_below(place, path) for place, _ in claims.writes):
+        return True  # a folder on the way to what is said
     if touch.kind == "read" and any(path.endswith(f"/{name}") for name in OWN_SETTINGS):
         return True
     return _is_git_own(touch, claims, root)
@@ -110,22 +116,19 @@ def _is_part(touch: Touch, claims: Claims) -> bool:
     name = posixpath.basename(touch.path)
     if "git" in claims.programs and (name.startswith("git-") or name in ("git", "sh", "dash")):
         return True
-    if any(program in claims.programs and helper.fullmatch(name) for program, helper in _HELPERS.items()):
-        return True
-    return False
+    return any(program in claims.programs and helper.fullmatch(name) for program, helper in _HELPERS.items())
 
 
 def _gone(touches: Sequence[Touch]) -> set[str]:
-    """What was made new, and was not there any more at the end."""
-    made, gone = set[str](), set[str]()
+    """What was not there before, and is not there any more."""
+    gone = set[str]()
     for touch in touches:
-        if touch.fresh:
-            made.add(touch.path)
-        if touch.kind == "delete" and touch.path in made:
+        if touch.kind == "delete":
             gone.add(touch.path)
         elif touch.kind == "write":
-            gone.discard(touch.path) if touch.other else None
-    return gone
+            gone.discard(touch.path)
+    # the fixture itself never changes, so it tells what was there
+    return {path for path in gone if not os.path.lexists(path)}
 
 
 def _is_beside(path: str, claims: Claims) -> bool:
