@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
-from interlock.runtime.policy.shell.option import names
+from interlock.runtime.policy.programs.option import names
 
 AGENT_FILES = {
     ".claude": "Claude Code",

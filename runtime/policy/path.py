@@ -7,15 +7,14 @@ no `$`), a shell's operand as the shell would take it; what cannot be resolved c
 from __future__ import annotations
 
 import posixpath
-from typing import Any, Literal
+from typing import Any
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.guard import guard_of
+from interlock.runtime.policy.programs.role import Use
+from interlock.runtime.policy.programs.touch import ANYWHERE
 from interlock.runtime.policy.record import record
 
-Use = Literal["read", "write"]
-ANYWHERE = "<any>"
-"""Stands for a target that the text does not name."""
 NUL = "NUL in a path"
 
 
@@ -35,6 +34,10 @@ class PathFact:
     own: bool = False
     """Below Interlock's own folders."""
     error: str | None = None
+    certain: bool = True
+    """Whether it is known to be touched; a word that only may be a path is not."""
+    below: bool = False
+    """Everything below it is touched as well."""
 
     def on_wire(self) -> dict[str, Any]:
         """As it stands in an ask's facts."""
@@ -68,11 +71,11 @@ def path_fact(
     root = _place_above(seen.path, call.workspace, world)
     inside = root is not None and seen.error is None
     own = _place_above(seen.path, call.protected, world) is not None
-    guard = guard_of(_from_root(seen.path, root), use)
+    guard = guard_of(_from_root(seen.path, root), "read" if use == "read" else "write")
     if not guard and whole != seen.path and (plain := posixpath.normpath(whole)) != seen.path:
         # the name as written counts too: what is a link today may be a file tomorrow
-        guard = guard_of(_from_root(plain, root), use)
-    if not guard and seen.kind == "file" and seen.links > 1 and use == "write":
+        guard = guard_of(_from_root(plain, root), "read" if use == "read" else "write")
+    if not guard and seen.kind == "file" and seen.links > 1 and use != "read":
         guard = f"the file has {seen.links} names; another may lie outside"
     return PathFact(written, seen.path, inside, use, seen.kind, guard, own, seen.error)
 
