@@ -36,6 +36,8 @@ class Call:
     """What the agent itself calls the tool, where that is another name; rules may use either."""
     unclear: str = ""
     """Why the input is not fully understood, "" when it is. Such a call is never allowed; denies hold for what was seen."""
+    leaves_out: bool = False
+    """Walks a folder and leaves out what is denied or guarded in it, as our own tools do."""
 
 
 @record
@@ -62,6 +64,8 @@ class GitPlace:
     """The folder itself looks like a bare repository, so that a checked-in file would be its configuration."""
     programs: tuple[str, ...] = ()
     """Settings of its configuration that name a program which a command that only reads would start."""
+    worktree: str = ""
+    """The folder that is a linked worktree of the repository, where both say so; "" for the main one."""
 
 
 class World(Protocol):

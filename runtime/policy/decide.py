@@ -51,7 +51,7 @@ def _decide(call: Call, policy: Policy, world: World, grants: Sequence[Grant], n
     indexes = (policy.index, RuleIndex((granted, rule) for rule in granted.rules)) if granted else (policy.index,)
     verdicts = [judge(subject, indexes, now) for subject in reading.subjects]
     verdict = _worst(reading, verdicts)
-    if call.unclear and verdict.effect == "allow":
+    if call.unclear and (verdict.effect == "allow" or verdict.rule in _DEFAULTS):
         verdict = Verdict("ask", f"not fully understood: {call.unclear}", "built-in", "not-understood")
     verdict = in_mode(verdict, call, reading, policy.mode)
     if verdict.effect == "ask" and now is not None:
@@ -95,6 +95,8 @@ def _strength(verdict: Verdict) -> tuple[int, bool]:
     return STRENGTH[verdict.effect], verdict.source == "managed"
 
 
+_DEFAULTS = ("shell-asks", "else-asks")
+"""Asks for want of a rule, where what is not clear is the better reason."""
 _FILES = ("managed", "user", "project")
 
 

@@ -75,7 +75,7 @@ def _default(subject: Subject, stopped: Rule | None) -> Verdict:
         if fact.kind != "unknown" and (told := boundary_reason(fact)):
             return Verdict("ask", *told)
     if stopped:
-        return Verdict("ask", f"rule {stopped.id} does not cover where it writes", "path boundary", "redirect")
+        return Verdict("ask", stopped.stopped_by(subject), "path boundary", "beyond-the-rule")
     if any(fact.kind == "unknown" for fact in subject.paths) and not subject.why_not:
         return Verdict("ask", "which files it touches is known only at run time", "path boundary", "unknown-path")
     if subject.simple is not None:

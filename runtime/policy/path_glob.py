@@ -31,9 +31,9 @@ class PathGlobs:
 
     texts: tuple[str, ...]
 
-    def match(self, path: str, roots: Sequence[str], home: str, *, fold: bool = False) -> bool:
-        """Whether the real path is covered."""
-        return _matcher(self.texts, tuple(roots), home, fold).match(path)
+    def match(self, path: str, roots: Sequence[str], home: str, *, fold: bool = False, wide: bool = False) -> bool:
+        """Whether the real path is covered. `wide`: so is a folder of which everything is."""
+        return _matcher(self.texts, tuple(roots), home, fold, wide).match(path)
 
     def covers_part_of(self, folder: str, roots: Sequence[str], home: str, *, fold: bool = False) -> bool:
         """Whether something below `folder` may be covered, although the folder itself is not."""
@@ -101,17 +101,29 @@ def read_globs(texts: Sequence[str]) -> PathGlobs:
         if ".." in text.split("/"):
             raise GlobError(f"{text!r}: `..` never matches, because paths are resolved before they are compared")
         try:
-            _matcher((text,), ("/",), "/", False)
+            _matcher((text,), ("/",), "/", False, False)
         except Exception as error:
             raise GlobError(f"{text!r} is no glob ({error})") from None
-    return PathGlobs(tuple(texts))
+    return PathGlobs(tuple(_without_dots(text) for text in texts))
+
+
+def _without_dots(text: str) -> str:
+    """The glob as resolved paths are written, without components that only say `here`."""
+    while text.startswith("./") and len(text) > 2:
+        text = text[2:].lstrip("/")
+    while "/./" in text:
+        text = text.replace("/./", "/")
+    return text
 
 
 @lru_cache(maxsize=2048)
-def _matcher(texts: tuple[str, ...], roots: tuple[str, ...], home: str, fold: bool) -> glob.WcMatcher[str]:
+def _matcher(texts: tuple[str, ...], roots: tuple[str, ...], home: str, fold: bool, wide: bool) -> glob.WcMatcher[str]:
     flags = _FLAGS | (glob.IGNORECASE if fold else glob.CASE)
     # a folder named outright stands for all that is in it
-    full = [shape for text in _absolute(texts, roots, home) for shape in (text, text.rstrip("/") + "/**")]
+    absolute = _absolute(texts, roots, home)
+    full = [shape for text in absolute for shape in (text, text.rstrip("/") + "/**")]
+    if wide:
+        full += [text[:-3] for text in absolute if text.endswith("/**") and text[:-3].strip("/*")]
     return glob.compile(full, flags=flags)
 
 

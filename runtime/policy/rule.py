@@ -8,6 +8,7 @@ spelling. So a rule that is written carelessly asks too often and never too seld
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -96,7 +97,10 @@ class Rule:
             return False
         if self.agents and not any(word_test(a, True)(subject.call.agent) for a in self.agents):
             return False
-        return subject.simple is not None or not (self.commands or self.programs or self.arguments)
+        if subject.simple is not None:
+            return True
+        # what a tool is given is only looked through for a tool that the rule names
+        return not (self.commands or self.programs) and (bool(self.tools) or not self.arguments)
 
     # -- wide: deny and ask
 
@@ -106,7 +110,7 @@ class Rule:
             return False
         if self.programs and not any(_is_program(p, subject, fold) for p in self.programs):
             return False
-        if self.arguments and not all(any(word_test(a)(w) for w in subject.args) for a in self.arguments):
+        if self.arguments and not all(any(word_test(a)(w) for w in _words(subject)) for a in self.arguments):
             return False
         if self.risks and not subject.risks & set(self.risks):
             return False
@@ -117,7 +121,8 @@ class Rule:
         if self.inside is not None and not any(f.inside == self.inside for f in self._used(subject)):
             return False
         return self.paths is None or any(
-            self.paths.match(f.resolved, subject.roots, subject.call.home, fold=fold) for f in self._used(subject)
+            self.paths.match(f.resolved, subject.roots, subject.call.home, fold=fold, wide=True)
+            for f in self._used(subject)
         )
 
     def _names(self, pattern: Pattern, subject: Subject, fold: bool) -> bool:
@@ -180,7 +185,7 @@ class Rule:
 
     def _allows_command(self, subject: Subject) -> bool:
         if subject.simple is None:
-            return True
+            return not self.arguments or self._covers(_words(subject))
         if not self._allows_variables(subject):
             return False
         if self.commands and not any(
@@ -189,7 +194,11 @@ class Rule:
             return False
         if self.programs and not any(is_named(p, subject) for p in self.programs):
             return False
-        return not self.arguments or all(any(word_test(a)(w) for a in self.arguments) for w in subject.args)
+        return not self.arguments or self._covers(subject.args)
+
+    def _covers(self, words: Sequence[str]) -> bool:
+        """Whether each of the words is one that the rule names."""
+        return all(any(word_test(a)(w) for a in self.arguments) for w in words)
 
     def _allows_variables(self, subject: Subject) -> bool:
         assert subject.simple is not None
@@ -216,21 +225,25 @@ class Rule:
 
     def lifts(self, subject: Subject) -> bool:
         """Whether this allow, which matches, also holds against the boundary of the workspace."""
+        return not self.stopped_by(subject)
+
+    def stopped_by(self, subject: Subject) -> str:
+        """What of the subject reaches further than this allow, which matches it; "" for nothing."""
         if subject.tool in _FILE_TOOLS and not subject.paths:
-            return False  # which file it touches stands in a field that is not known
+            return "which file it touches stands in a field that is not known"
         if subject.objections and not self.guarded_too:
-            return False
-        if subject.risks & SHOWS_SECRETS and not (self.commands or self.programs):
-            return False
+            return subject.objections[0]
         for fact in subject.boundary:
             named = self.paths is not None and fact in subject.paths
             if fact.guard and not self.guarded_too:
-                return False
+                return f"{fact.resolved or fact.written}: {fact.guard}"
             if not fact.inside and not (self.outside_too or named):
-                return False
-        if subject.simple is not None and not subject.read_only:
-            return self._lifts_redirects(subject)
-        return True
+                return f"{fact.resolved or fact.written} is outside the workspace"
+        if subject.risks & SHOWS_SECRETS and not (self.commands or self.programs):
+            return "it shows variables, which may hold secrets"
+        if subject.simple is not None and not subject.read_only and not self._lifts_redirects(subject):
+            return f"rule {self.id} does not cover where it writes"
+        return ""
 
     def _lifts_redirects(self, subject: Subject) -> bool:
         assert subject.simple is not None
@@ -249,6 +262,24 @@ def covers_use(wanted: Use | None, use: Use) -> bool:
 def _is_one(names: tuple[str, ...], tools: tuple[str, ...]) -> bool:
     """Whether a tool that goes by these names is among those of a rule."""
     return any(word_test(tool)(name) for tool in tools for name in names)
+
+
+def _words(subject: Subject) -> tuple[str, ...]:
+    """The words of a command, or every text, number and flag that another tool is given, as JSON writes it."""
+    return subject.args if subject.simple is not None else tuple(_leaves(subject.call.input))
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _leaves(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _leaves(inner)
+    elif value is not None:
+        yield str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _is_harmless(target: str | None) -> bool:

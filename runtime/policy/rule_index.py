@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from interlock.runtime.policy.path_glob import places_of
-from interlock.runtime.policy.record import record
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST
+from interlock.runtime.policy.record import record
 from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.subject import Subject
 
@@ -119,7 +119,9 @@ class RuleIndex(Generic[L]):
             perhaps = perhaps.union(places.matching(fact.resolved), places.inside(fact.resolved))
         if not subject.wide_paths:
             return matching, matching | perhaps
-        return matching, matching.union(perhaps, *[places.inside(fact.resolved) for fact in subject.paths if fact.resolved])
+        return matching, matching.union(
+            perhaps, *[places.inside(fact.resolved) for fact in subject.paths if fact.resolved]
+        )
 
     def _places_for(self, roots: tuple[str, ...], home: str) -> _Places:
         found = self._places.get((roots, home))

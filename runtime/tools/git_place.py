@@ -38,7 +38,8 @@ def find_git_place(folder: str) -> GitPlace | None:
             if _holds_repository(dot):
                 return _place(os.path.realpath(dot) if stat.S_ISLNK(mode) else dot, bare=False)
         elif mode:
-            return _place(_pointed(dot), bare=False)
+            git = _pointed(dot)
+            return _place(git, bare=False, worktree=at if _points_back(git, dot) else "")
         if _looks_bare(at):
             return _place(at, bare=True)
         if at == os.path.dirname(at):
@@ -69,7 +70,13 @@ def _pointed(dot: str) -> str:
     return os.path.realpath(os.path.join(os.path.dirname(dot), text[len("gitdir:") :].strip()))
 
 
-def _place(git: str, *, bare: bool) -> GitPlace:
+def _points_back(git: str, dot: str) -> bool:
+    """Whether the repository knows the `.git` file that leads to it as that of a worktree of its own."""
+    text = _read_if_there(f"{git}/gitdir")
+    return text is not None and os.path.realpath(os.path.join(git, text.strip())) == os.path.realpath(dot)
+
+
+def _place(git: str, *, bare: bool, worktree: str = "") -> GitPlace:
     folders = [git]
     common = _read_if_there(f"{git}/commondir")
     if common is not None:
@@ -79,7 +86,7 @@ def _place(git: str, *, bare: bool) -> GitPlace:
         for name in ("config", "config.worktree"):
             text = _read_if_there(f"{place}/{name}")
             programs += program_settings(text) if text else ()
-    return GitPlace(tuple(dict.fromkeys(folders)), bare, tuple(dict.fromkeys(programs)))
+    return GitPlace(tuple(dict.fromkeys(folders)), bare, tuple(dict.fromkeys(programs)), worktree)
 
 
 @lru_cache(maxsize=32)
