@@ -12,8 +12,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.host import UNKNOWN
 from interlock.runtime.policy.path import is_below
+from interlock.runtime.policy.programs import read_usage
+from interlock.runtime.policy.programs.address import UNKNOWN_HOST
+from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.reading import read_call
 from interlock.runtime.policy.shell.model import DYNAMIC
 from interlock.runtime.policy.subject import Subject
@@ -64,27 +66,39 @@ def claims_of(command: str, root: Path) -> Claims:
     call = Call("bash", {"command": command}, f"{root}/ws", (f"{root}/ws",), f"{root}/home")
     reading = read_call(call, PosixWorld())
     assert reading.shell is not None
-    lost = not reading.shell.understood or bool(reading.over)
     subjects = reading.subjects
+    code = any(map(_runs_code, subjects))
+    lost = code or not reading.shell.understood or bool(reading.over)
     facts = [fact for subject in subjects for fact in subject.paths]
+    suspects = [(fact.resolved, True) for subject in subjects for fact in subject.suspects]
     below = {id(fact) for subject in subjects for fact in subject.wide_paths}
     return Claims(
         tuple((f.resolved, id(f) in below) for f in facts if f.use == "read" and f.resolved),
-        tuple((f.resolved, f.kind != "file") for f in facts if f.use != "read" and f.resolved),
+        (*((f.resolved, f.kind != "file") for f in facts if f.use != "read" and f.resolved), *suspects),
         frozenset(posixpath.basename(s.program) for s in subjects),
         frozenset(host for s in subjects for host in s.hosts),
         any(s.network for s in subjects),
         lost or any(f.kind == "unknown" and f.use == "read" for f in facts),
         lost or any(f.kind == "unknown" and f.use != "read" for f in facts),
-        lost or any(_runs_code(s) for s in subjects),
-        lost or any(UNKNOWN in s.hosts or (s.network and not s.hosts) or _runs_code(s) for s in subjects),
+        lost,
+        lost or any(UNKNOWN_HOST in s.hosts or (s.network and not s.hosts) for s in subjects),
     )
 
 
+_CODE_IN_FILES = frozenset(("script", "include", "config", "joined", "commands"))
+"""Roles of words that name code which nobody reads."""
+
+
 def _runs_code(subject: Subject) -> bool:
-    unknown = any(fact.kind == "unknown" and fact.use != "read" for fact in subject.paths)
+    """Whether the catalogue says that it runs code of its own, with which it may do anything."""
     simple = subject.simple
-    return unknown or "code" in subject.risks or (simple is not None and simple.program == DYNAMIC)
+    if simple is None or simple.program == DYNAMIC or "code" in subject.risks:
+        return True
+    name = posixpath.basename(simple.program)
+    usage = read_usage(name, simple.argv[1:])
+    if usage is None or asks_version(name, simple.argv[1:]):
+        return False
+    return bool(usage.program.code or usage.root.code) or any(word.role in _CODE_IN_FILES for word in usage.words)
 
 
 def _is_among(path: str, places: tuple[tuple[str, bool], ...]) -> bool:
