@@ -5,8 +5,9 @@ The one place that knows how the facts look.
 
 from __future__ import annotations
 
+import os
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,7 +18,7 @@ from interlock.runtime.policy.programs import read_usage
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST
 from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.reading import read_call
-from interlock.runtime.policy.shell.model import DYNAMIC
+from interlock.runtime.policy.shell.model import DYNAMIC, SimpleCommand
 from interlock.runtime.policy.subject import Subject
 from interlock.runtime.tools.world import PosixWorld
 
@@ -33,6 +34,8 @@ class Claims:
     """Names of the programs it runs."""
     hosts: frozenset[str]
     network: bool = False
+    patterns: tuple[str, ...] = ()
+    """Patterns that the shell makes names of."""
     any_read: bool = False
     any_write: bool = False
     any_program: bool = False
@@ -44,7 +47,7 @@ class Claims:
 
     def has_pattern_below(self, folder: str) -> bool:
         """Whether a pattern is said that the shell looks for in `folder`."""
-        places = [place.split("/") for place, _ in (*self.reads, *self.writes) if _is_pattern(place)]
+        places = [place.split("/") for place in self.patterns]
         parts = folder.split("/")
         return any(len(parts) < len(place) and all(map(fnmatchcase, parts, place)) for place in places)
 
@@ -78,11 +81,23 @@ def claims_of(command: str, root: Path) -> Claims:
         frozenset(posixpath.basename(s.program) for s in subjects),
         frozenset(host for s in subjects for host in s.hosts),
         any(s.network for s in subjects),
+        tuple(pattern for s in subjects if s.simple for pattern in _patterns(s.simple, f"{root}/ws")),
         lost or any(f.kind == "unknown" and f.use == "read" for f in facts),
         lost or any(f.kind == "unknown" and f.use != "read" for f in facts),
         lost,
         lost or any(UNKNOWN_HOST in s.hosts or (s.network and not s.hosts) for s in subjects),
     )
+
+
+def _patterns(simple: SimpleCommand, start: str) -> Iterator[str]:
+    texts = [simple.argv[at] for at in simple.globs]
+    texts += [redirect.target for redirect in simple.redirects if redirect.target]
+    for text in texts:
+        text = text.replace("~", f"{posixpath.dirname(start)}/home", 1) if text.startswith("~") else text
+        path = posixpath.normpath(posixpath.join(start, simple.cwd or "", text))
+        head, _, tail = path.rpartition("/")
+        # a folder in front of the pattern may be a link
+        yield path if _is_pattern(head) else f"{os.path.realpath(head)}/{tail}"
 
 
 _CODE_IN_FILES = frozenset(("script", "include", "config", "joined", "commands"))

@@ -9,11 +9,13 @@ import re
 import shutil
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
 
+from interlock.runtime.policy.programs import programs
+from tests.oracle.manual import options_told
 from tests.oracle.values import load_pools, pick
 
 Words = tuple[str, ...]
@@ -48,6 +50,8 @@ class Entry:
     name: str
     options: tuple[str, ...]
     ways: tuple[str, ...]
+    told: tuple[str, ...] = ()
+    """Options that the program tells of itself."""
 
     @property
     def program(self) -> str:
@@ -69,29 +73,56 @@ class Command:
 
 @cache
 def load_entries() -> tuple[Entry, ...]:
-    """The entries whose program is on this machine, in the order of the file."""
+    """The entries whose program is on this machine: those of the file, then the rest of the catalogue."""
     data = tomllib.loads(Path(__file__).with_name("programs.toml").read_text())
-    entries = (Entry(name, tuple(at["options"].split()), tuple(at["for"])) for name, at in data.items())
-    return tuple(e for e in entries if e.program in _BUILT_IN or shutil.which(e.program))
+    entries = [Entry(name, tuple(at["options"].split()), tuple(at["for"])) for name, at in data.items()]
+    entries = [e for e in entries if e.program in _BUILT_IN or shutil.which(e.program)]
+    known = {entry.program for entry in entries} | _NEVER.keys()
+    rest = sorted({name for entry in programs() if not entry.code for name in (entry.name, *entry.aliases)} - known)
+    entries += [Entry(name, (), _ANY_WAY) for name in rest if " " not in name and shutil.which(name)]
+    told = options_told(tuple(e.name for e in entries if e.name == e.name.lower() and e.program not in _BUILT_IN))
+    return tuple(replace(entry, told=told.get(entry.name, ())) for entry in entries)
+
+
+_ANY_WAY = ("", "FILE", "FILE+", "FILE FILE", "DIR", "TEXT", "FILE OUT")
+_NEVER = {
+    "kill": "it would end what watches", "killall": "it would end what watches", "pkill": "it would end what watches",
+    "strace": "one process is traced by one alone", "gdb": "one process is traced by one alone",
+    "perf": "one process is traced by one alone", "valgrind": "one process is traced by one alone",
+    "tmux": "it waits for a person", "top": "it waits for a person", "watch": "it goes on for ever",
+    "vimtutor": "it waits for a person", "reboot": "it is the machine's", "shutdown": "it is the machine's",
+    "aws": "half a second to start", "gcloud": "half a second to start", "systemd-cat": "it waits for a service",
+    "kubectl": "half a second to start", "docker": "half a second to start", "terraform": "half a second to start",
+}  # fmt: skip
+"""Programs of the catalogue that no command is made of, and why."""
 
 
 def generate(seed: int, only: str = "") -> Command:
     """The command of a seed. `only`: of entries whose name begins so."""
     rng = Random(seed)
-    entries = [e for e in load_entries() if e.name.startswith(only)] if only else load_entries()
-    # by program first: there are many entries for git
-    programs = sorted({e.program for e in entries})
-    program = rng.choice([*programs, *(["git"] * (len(programs) // 4) if "git" in programs else [])])
-    entry = rng.choice([e for e in entries if e.program == program])
+    by_program = _by_program(only)
+    program = rng.choice([*by_program, *(["git"] * (len(by_program) // 4) if "git" in by_program else [])])
+    entry = rng.choice(by_program[program])
     words = _simple(entry, rng)
     return Command(entry.name, rng.choices(_SHAPES, _WEIGHTS)[0](words, rng) if rng.random() < 0.4 else words)
+
+
+@cache
+def _by_program(only: str) -> dict[str, list[Entry]]:
+    """Program -> its entries: there are many for git."""
+    found: dict[str, list[Entry]] = {}
+    for entry in load_entries():
+        if entry.name.startswith(only):
+            found.setdefault(entry.program, []).append(entry)
+    return found
 
 
 def _simple(entry: Entry, rng: Random) -> Words:
     """A program with options and operands, in the ways that they can be written."""
     operands = _operands(rng.choice(entry.ways), rng)
-    count = rng.choices((0, 1, 2, 3), (30, 40, 20, 10))[0] if entry.options else 0
-    options = [_option(rng.choice(entry.options), rng) for _ in range(count)]
+    count = rng.choices((0, 1, 2, 3), (30, 40, 20, 10))[0]
+    lists = [options for options in (entry.options, entry.options, entry.told) if options]
+    options = [_option(rng.choice(rng.choice(lists)), rng) for _ in range(count) if lists]
     joined = _clustered(options, rng)
     name = tuple(word for part in entry.name.split(" ") for word in _filled(part, rng))
     turn = rng.random()

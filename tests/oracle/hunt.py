@@ -28,9 +28,10 @@ class Miss:
     claims: Claims
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> tuple[str, ...]:
         """Misses of one key are taken for one fault."""
-        return self.command.entry, self.touches[0].kind
+        first = self.touches[0]
+        return self.command.entry, first.kind, first.call, first.program.rpartition("/")[2]
 
 
 @dataclass(slots=True)
@@ -110,7 +111,7 @@ def _smaller(command: Command) -> Iterator[Command]:
 
 def smallest_each(misses: Sequence[Miss], root: Path, scratch: Path, most: int = 40) -> list[tuple[int, Miss]]:
     """How often and the smallest command of each kind of miss, most frequent first."""
-    groups: dict[tuple[str, str], list[Miss]] = {}
+    groups: dict[tuple[str, ...], list[Miss]] = {}
     for miss in misses:
         groups.setdefault(miss.key, []).append(miss)
     ranked = sorted(groups.values(), key=len, reverse=True)[:most]

@@ -38,7 +38,7 @@ def why_not() -> str:
         if shutil.which(program) is None:
             return f"{program} is not installed"
     tried = subprocess.run(
-        [*_walls(), "strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=openat", "true"],
+        [*walls(), "strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=openat", "true"],
         capture_output=True,
         text=True,
     )
@@ -63,12 +63,12 @@ def run_traced(commands: Sequence[str], root: Path, scratch: Path) -> list[tuple
         "env": environment(root),
     }  # fmt: skip
     inside = Path(__file__).with_name("inside.py")
-    walls = _walls(
+    closed = walls(
         "--ro-bind", str(root), f"{_BASE}/template", "--bind", str(scratch), f"{_BASE}/out",
         "--ro-bind", str(inside), f"{_BASE}/inside.py", "--ro-bind", str(hosts), "/etc/hosts", "--tmpfs", str(root),
     )  # fmt: skip
     done = subprocess.run(
-        [*walls, sys.executable, "-I", "-S", f"{_BASE}/inside.py", json.dumps(job)], capture_output=True, text=True
+        [*closed, sys.executable, "-I", "-S", f"{_BASE}/inside.py", json.dumps(job)], capture_output=True, text=True
     )
     if done.returncode:
         raise RuntimeError(f"the sandbox ended with {done.returncode}: {done.stderr[-2000:]}")
@@ -93,7 +93,8 @@ def environment(root: Path) -> dict[str, str]:
     }
 
 
-def _walls(*more: str) -> list[str]:
+def walls(*more: str) -> list[str]:
+    """The beginning of a command that runs another one where it can do no harm."""
     return [
         "bwrap", "--unshare-all", "--uid", "1000", "--gid", "1000", "--die-with-parent", "--new-session",
         "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", *more,

@@ -147,12 +147,12 @@ _NAMED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
 
 
 def read_trace(lines: Iterable[str], commands: int, root: str) -> list[tuple[Touch, ...]]:
-    """What each of so many commands touched, in order and each thing once."""
+    """What each of so many commands touched, in order."""
     _real_path.cache_clear()
     reader = _Reader(root, [[] for _ in range(commands)])
     for line in lines:
         reader.take(line)
-    return [tuple(dict.fromkeys(found)) for found in reader.found]
+    return [tuple(found) for found in reader.found]
 
 
 def _opened(name: str, args: str, result: str, by: str) -> Iterable[Touch]:

@@ -67,7 +67,7 @@ _SYSTEM = ("/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/", "/usr/lib/git-core/", "
 def find_uncovered(touches: Sequence[Touch], claims: Claims, root: Path) -> list[Touch]:
     """What of `touches` is not in `claims` and counts."""
     gone = _gone(touches)
-    found = [t for t in touches if not _is_covered(t, claims) and not _is_noise(t, claims, root, gone)]
+    found = [t for t in dict.fromkeys(touches) if not _is_covered(t, claims) and not _is_noise(t, claims, root, gone)]
     return _without_own_files(found, touches)
 
 

@@ -15,7 +15,10 @@ from random import Random
 def load_pools() -> dict[str, tuple[str, ...]]:
     """Kind -> its values, as a shell splits words but with the quotes left on."""
     data = tomllib.loads(Path(__file__).with_name("values.toml").read_text())
-    return {kind: tuple(_split(text)) for kind, text in data.items()}
+    pools = {kind: tuple(_split(text)) for kind, text in data.items()}
+    pools["ANYFILE"] = (*pools["IN"], *pools["OUT"])
+    pools["ANY"] = (*pools["TEXT"], *pools["OUT"], *pools["IN"], *pools["N"], *pools["DIR"])
+    return pools
 
 
 def pick(kind: str, rng: Random) -> str:
