@@ -10,6 +10,7 @@ import asyncio
 from time import monotonic
 from typing import Literal
 
+from interlock.runtime.engine import gate
 from interlock.runtime.engine.intent import Call
 from interlock.runtime.engine.setting import Setting
 from interlock.runtime.events.tool import InvocationCompleted, InvocationProgress, InvocationStarted
@@ -106,5 +107,6 @@ def _context(setting: Setting, call: Call, cancelled: asyncio.Event) -> RunConte
         cancelled=cancelled,
         progress=progress,
         strays=setting.strays,
+        is_left_out=gate.withheld(setting, call).hides,
         confine=setting.sandbox.confine,
     )

@@ -28,6 +28,7 @@ from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.policy.foreign import make_call
 from interlock.runtime.policy.foreign_table import OWN
 from interlock.runtime.policy.tool_name import ToolKind
+from interlock.runtime.policy.withheld import Withheld
 from interlock.runtime.tools.atomic import stale
 from interlock.runtime.tools.baseline import baseline_of
 from interlock.runtime.tools.definition import Watched
@@ -77,6 +78,11 @@ def policy_call(setting: Setting, call: Call) -> PolicyCall:
         kind=ToolKind(tool.name, frozenset(tool.risks), tool.read_only),
         starts=prepared.cwd,
     )
+
+
+def withheld(setting: Setting, call: Call) -> Withheld:
+    """What a walk of folders leaves out, by the rules that hold at this moment."""
+    return Withheld(policy_call(setting, call), setting.policy, setting.world, setting.journal.now())
 
 
 def _offers(setting: Setting, asked: PolicyCall, decision: Decision) -> tuple[Offer, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, Protocol
 
+from interlock.runtime.policy.guard import is_secret
 from interlock.runtime.policy.record import record
 
 Kind = Literal["file", "folder", "link", "other", "missing"]
@@ -92,6 +93,13 @@ class World(Protocol):
         """The repository that git would work on in `folder`, which is given by its real path; None: there is none."""
         ...
 
+    def find_secret(self, folder: str, hidden: bool, limit: int) -> str | None:
+        """The first file of credentials below `folder`, "" where there is none, None where more than `limit` names are.
+
+        Not `hidden`: among the names that begin with no dot. What was installed from elsewhere is not looked through.
+        """
+        ...
+
 
 def _fits(parts: list[str], wanted: list[str]) -> bool:
     return len(parts) == len(wanted) and all(fnmatchcase(p, w) for p, w in zip(parts, wanted, strict=True))
@@ -125,6 +133,15 @@ class MemoryWorld:
                 return None
             folder = posixpath.dirname(folder)
         return self.git[folder]
+
+    def find_secret(self, folder: str, hidden: bool, limit: int) -> str | None:
+        """Among the files that are told of."""
+        inside = folder.rstrip("/") + "/"
+        below = sorted(path for path, kind in self.kinds.items() if kind == "file" and path.startswith(inside))
+        if len(below) > limit:
+            return None
+        seen = (path for path in below if hidden or "/." not in path[len(inside) - 1 :])
+        return next((path for path in seen if is_secret(path)), "")
 
     def resolve(self, path: str) -> Resolved:
         """Follow the links of every component, at most 40 of them."""

@@ -150,7 +150,7 @@ def _kinds() -> Mapping[str, frozenset[str]]:
     """What the tools of this name are, of whatever agent."""
     found: dict[str, set[str]] = {}
     for agent in _BY_AGENT:
-        for name, tool in _table(agent).items():
+        for name, tool in tools_of(agent).items():
             found.setdefault(name, set()).add(tool.kind)
     return {name: frozenset(kinds) for name, kinds in found.items()}
 
@@ -168,7 +168,7 @@ def is_foreign(agent: str) -> bool:
 
 def foreign_tool(form: str, tool: str) -> ForeignTool | None:
     """The tool as the agent of this form defines it; None for one that is not known."""
-    return _anyones(tool) if form == ANY else _table(form).get(tool)
+    return _anyones(tool) if form == ANY else tools_of(form).get(tool)
 
 
 def kinds_of(tool: str) -> frozenset[str]:
@@ -184,20 +184,21 @@ def shell_names() -> frozenset[str]:
 @cache
 def _anyones(tool: str) -> ForeignTool | None:
     """A tool by its name alone: ours, else all that some agent gives a tool of this name, or of a name that means it."""
-    if (own := _table(OWN).get(tool)) is not None:
+    if (own := tools_of(OWN).get(tool)) is not None:
         return own
     kinds = _kinds().get(tool) or ({tool_kind(tool).name} if is_known(tool) else set())
     if len(kinds) != 1:
         return None
     (kind,) = kinds
-    alike = [(name, found) for agent in _BY_AGENT for name, found in _table(agent).items() if found.kind == kind]
+    alike = [(name, found) for agent in _BY_AGENT for name, found in tools_of(agent).items() if found.kind == kind]
     # what a field means to a tool of this very name stands above what it means to others of the kind
     ordered = sorted(alike, key=lambda pair: pair[0] == tool)
     return ForeignTool(kind, {field: role for _, found in ordered for field, role in found.fields.items()})
 
 
 @cache
-def _table(agent: str) -> Mapping[str, ForeignTool]:
+def tools_of(agent: str) -> Mapping[str, ForeignTool]:
+    """Every tool of an agent by its name."""
     rows = [row for row in _BY_AGENT.get(agent, "").splitlines() if row.strip()]
     return dict(_row(row) for row in rows)
 

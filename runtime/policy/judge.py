@@ -31,6 +31,8 @@ def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime |
             return _of_rule(layer, rule, rule.reason or f"{rule.effect} by rule {rule.id}")
     guards = _each(standing, "guards")
     for layer, rule in sorted(guards, key=_not_managed) if guards else ():
+        if rule.effect == "deny" and subject.call.leaves_out:
+            continue  # what it denies is left out of the walk, so nothing of it is shown
         if not rule.is_over(now) and (why := rule.perhaps(subject)):
             return Verdict("ask", why, layer.name, rule.id)
     return _permitted(subject, [pair for pair in _each(standing, "allows") if not pair[1].is_over(now)])

@@ -38,6 +38,8 @@ class PathFact:
     """Whether it is known to be touched; a word that only may be a path is not."""
     below: bool = False
     """Everything below it is touched as well."""
+    tracked: bool = False
+    """Of what lies below only the files that version control keeps."""
 
     def on_wire(self) -> dict[str, Any]:
         """As it stands in an ask's facts."""

@@ -211,7 +211,7 @@ class Rule:
         fold = subject.world.case_insensitive
         if self.inside is not None and not all(f.inside == self.inside for f in used):
             return False
-        if self.inside and any(f.kind == "unknown" for f in subject.paths):
+        if self.inside and (any(f.kind == "unknown" for f in subject.paths) or not subject.works_inside):
             return False
         if self.inside and subject.simple is None and not used and subject.tool != "read_artifact":
             return False
