@@ -126,8 +126,8 @@ def _word_items(text: str, folder: str, depth: Depth, around: Surroundings) -> I
     if not text or "\n" in text or "\0" in text or len(text) > 4_096:
         return
     path = os.path.join(folder, text)
-    parts = text.strip("/").split("/") if not text.startswith("/") else []
-    for end in range(1, min(len(parts), 8)):
+    parts = text.rstrip("/").split("/") if not text.startswith("/") else []
+    for end in range(1, min(len(parts) + text.endswith("/"), 8)):
         above = os.path.join(folder, *parts[:end])
         yield look_at(above, what="path", name=_short(above, around), depth="identity", budget=around.budget)
     yield look_at(path, what="path", name=_short(path, around), depth=depth, budget=around.budget)

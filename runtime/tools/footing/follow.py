@@ -100,7 +100,7 @@ class Follower:
         self, text: str, folders: Sequence[str], end: str = "", *, own: bool = False, level: int = 0
     ) -> Iterator[Item]:
         """The words of a text that are files beside it or where it runs."""
-        words = list(dict.fromkeys(word.strip(".:,") or word for word in _WORD.findall(text)))
+        words = list(dict.fromkeys(word.rstrip(".:,") or word for word in _WORD.findall(text)))
         if len(words) > _MOST_WORDS:
             self._budget.spent[f"a file in {self.shown(folders[0])} names more than {_MOST_WORDS} things"] = None
         for word in words[:_MOST_WORDS]:
@@ -108,7 +108,9 @@ class Follower:
                 yield from self._word(word, folder, end, own=own, level=level)
 
     def _word(self, word: str, folder: str, end: str, *, own: bool, level: int) -> Iterator[Item]:
-        tried = TRIED_ENDS.get(end, ()) if not word.endswith(CODE_ENDS) else ()
+        tried = () if word.endswith(CODE_ENDS) else TRIED_ENDS.get(end, ())
+        if len(tried) > 1 and not word.startswith(("./", "../", "/")):
+            tried = ()  # a name that is no path is looked up among the installed packages
         for name in (word, *(word + one for one in tried)):
             path = os.path.join(folder, name)
             mode = self._mode(path)

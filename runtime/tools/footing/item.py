@@ -16,6 +16,7 @@ from typing import Any
 
 MOST_ON_WIRE = 60
 """Items told in an ask; an event must stay one that a screen can read. The digest covers all."""
+_LAST = 99
 MOST_TOLD = 5
 """Changes named in one sentence."""
 
@@ -109,9 +110,9 @@ def told(changes: tuple[str, ...]) -> str:
 def _change(before: Item | None, after: Item | None) -> tuple[int, str]:
     if before is None:
         assert after is not None
-        return 3, f"{after.name} is looked at now and was not before"
+        return _LAST, f"{after.name} is looked at now and was not before"
     if after is None:
-        return 3, f"{before.name} plays no part any more"
+        return _LAST, f"{before.name} plays no part any more"
     for rank, (name, sentence) in enumerate(_SENTENCES):
         old, new = before.fields.get(name, ""), after.fields.get(name, "")
         if old != new and (text := sentence(before.name, old, new)):
