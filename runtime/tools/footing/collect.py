@@ -18,7 +18,7 @@ from interlock.runtime.policy.shell import parse_command
 from interlock.runtime.tools.footing.command import Surroundings, command_items, runs_code
 from interlock.runtime.tools.footing.follow import Follower
 from interlock.runtime.tools.footing.item import Budget, Footing, Item
-from interlock.runtime.tools.footing.look import look_at
+from interlock.runtime.tools.footing.look import Depth, look_at
 from interlock.runtime.tools.footing.program import program_items
 
 _MOST_COMMANDS = 200
@@ -26,13 +26,16 @@ _VERDICT = ("verdict", "why", "rule", "source", "paths")
 """What of a part is the policy's opinion and not a fact of the world; paths are items of their own."""
 
 
-def footing_of(call: Call, decision: Decision, world: World, environment: Mapping[str, str]) -> Footing:
-    """What the call stands on now. `environment`: what it would run with."""
+def footing_of(
+    call: Call, decision: Decision, world: World, environment: Mapping[str, str], *, exact: bool = False
+) -> Footing:
+    """What the call stands on now. `environment`: what it would run with; `exact`: also what a file holds that a tool
+    other than a shell would change, where nobody else makes sure of it."""
     budget = Budget()
     items: list[Item] = []
     try:
         items += _places(call, budget)
-        items += _facts(call, decision, budget)
+        items += _facts(call, decision, budget, exact=exact)
         if decision.command:
             items += _commands(call, decision, world, environment, budget)
     except Exception as error:  # a fault of ours must not let a call pass that was looked at in part
@@ -48,7 +51,7 @@ def _places(call: Call, budget: Budget) -> Iterator[Item]:
         yield look_at(root, what="folder", name=f"the workspace {root}", depth="identity", budget=budget)
 
 
-def _facts(call: Call, decision: Decision, budget: Budget) -> Iterator[Item]:
+def _facts(call: Call, decision: Decision, budget: Budget, *, exact: bool) -> Iterator[Item]:
     """What the policy found out, field by field, and what stands at each path now."""
     seen: Counter[tuple[str, str]] = Counter()
     for fact in decision.paths:
@@ -57,7 +60,7 @@ def _facts(call: Call, decision: Decision, budget: Budget) -> Iterator[Item]:
         yield Item(what, fact.written, _texts(fact.on_wire()))
         if fact.resolved and not decision.command:
             # a file tool opens its file without following links; of which version it is, it makes sure itself
-            depth = "identity" if fact.use == "read" else "place"
+            depth: Depth = "identity" if fact.use == "read" else "content" if exact else "place"
             yield look_at(fact.resolved, what="path", name=fact.written, depth=depth, budget=budget)
     for at, part in enumerate(decision.parts):
         told = {key: value for key, value in part.on_wire().items() if key not in _VERDICT}
