@@ -285,11 +285,24 @@ def _rules(decision: Decision) -> tuple[str, tuple[str, ...]]:
 
 
 async def last_look(setting: Setting, call: Call) -> tuple[str, ...]:
-    """What changed between the comparison and this moment, which is that of the start; () when nothing did."""
-    footing, decision = call.footing, call.decision
-    if footing is None or decision is None or not footing.has_moved:
+    """What changed between the comparison and this moment, which is that of the start; () when nothing did.
+
+    Recording the start takes a while; behind it all is looked at as before, and the paths once more at the very end.
+    """
+    changed = await _changed(setting, call)
+    if not changed and call.footing is not None and call.footing.has_moved:
+        # it may only have been touched, at any time since it was shown
+        changed = await _changed(setting, call)
+    return changed
+
+
+async def _changed(setting: Setting, call: Call) -> tuple[str, ...]:
+    if call.footing is None:
         return ()
-    return footing.changes(await footing_now(setting, call, decision))
+    decision = decide_now(setting, call)
+    if decision.effect == "deny" or (decision.effect == "ask" and call.ask_id is None):
+        return (f"the policy says {decision.effect} now: {decision.reason}",)
+    return call.footing.changes(await footing_now(setting, call, decision))
 
 
 def unlike_shown(changed: tuple[str, ...]) -> Stop:
