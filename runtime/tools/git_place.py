@@ -166,7 +166,7 @@ def _linked_in_short_form(data: bytes) -> Iterator[str]:
         while data[at] & 0x80:
             at += 1
             cut = ((cut + 1) << 7) | (data[at] & 0x7F)
-        end = data.index(b"\0", at)
+        end = data.index(b"\0", at + 1)
         name = name[: len(name) - cut] + data[at + 1 : end]
         at = end + 1
         if mode == _GITLINK:

@@ -149,7 +149,7 @@ def folders(t: Trial) -> None:
         lambda: t.link(above, t.out / above),
         another,
     ]
-    if f"{p}/x" in t.command or "*" in t.command or t.command.startswith("cd"):
+    if f"{p}/x" in t.command or "*" in t.command or "cat x" in t.command:
         t.swaps += [lambda: t.link(f"{path}/x", t.out / path / "x")]
     if "/new" in t.command:
         t.swaps += [lambda: t.link(f"{path}/new", t.out / path / "keep")]

@@ -5,6 +5,7 @@ The oracle is the world: what lies outside is as it was, and nothing has left th
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -514,6 +515,88 @@ class TestOtherTools:
             refused = await d("bash", command="touch x")
             assert (refused.ok, refused.code) == (False, "unknown_tool")
             assert not (d.folder / "x").exists()
+
+
+READS = '[[rule]]\nid = "reads"\neffect = "allow"\nread_only = true\ninside = true\nreason = "it only reads"\n'
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Writes the user's own policy file."""
+    place = tmp_path / "config" / "policy.toml"
+    place.parent.mkdir()
+    monkeypatch.setenv("INTERLOCK_CONFIG_DIR", str(place.parent))
+    return lambda text: place.write_text(text) and None
+
+
+class TestWithoutAnAsk:
+    @pytest.mark.parametrize("moment", ["tool.permission", "tool.scheduled"])
+    async def test_what_a_rule_allowed_is_judged_anew_when_it_starts(
+        self, desk: OpenDesk, tmp_path: Path, rules: Callable[[str], None], moment: str
+    ) -> None:
+        rules(READS)
+        world = World(tmp_path)
+        folder_e(world)
+        async with desk(tmp_path) as d:
+            assert (await d("bash", command="cat e/secret.txt")).content == "inside\n"
+            assert d.asks == []
+            done: list[str] = []
+
+            def swap(event: Any, line: bytes, offset: int) -> None:
+                if event.type == moment and not done:
+                    done.append(moment)
+                    world.link("e", world.out)
+
+            d.session.journal.subscribe(swap)
+            d.answer = "deny"
+            refused = await d("bash", command="cat e/secret.txt")
+            assert (refused.code, len(d.asks)) == ("user_denied", 1)
+            assert "what let this call pass holds no longer" in d.asks[0].reason
+
+    async def test_a_change_while_the_start_is_recorded_is_seen_too(
+        self, desk: OpenDesk, tmp_path: Path, rules: Callable[[str], None]
+    ) -> None:
+        rules(READS)
+        world = World(tmp_path)
+        folder_e(world)
+        async with desk(tmp_path) as d:
+            d.session.journal.subscribe(
+                lambda event, line, offset: (
+                    world.link("e", world.out) if event.type == "tool.invocation.started" else None
+                )
+            )
+            refused = await d("bash", command="cat e/secret.txt")
+            assert (refused.ok, refused.code, refused.content) == (False, "stale_file_baseline", None)
+            assert d.events("tool.invocation.completed")[0]["exit"] == "error"
+
+    async def test_what_an_earlier_call_changed_is_judged_as_it_is_then(
+        self, desk: OpenDesk, tmp_path: Path, rules: Callable[[str], None]
+    ) -> None:
+        rules(READS)
+        async with desk(tmp_path) as d:
+            first = asyncio.create_task(d("bash", command="sleep 0.1; echo new > a.txt"))
+            second = asyncio.create_task(d("bash", command="cat a.txt"))
+            assert (await first).ok
+            assert (await second).content == "new\n"
+            allowed = [e for e in d.events("tool.permission") if e.get("decision") == "allow"]
+            assert [e["facts"]["paths"][0]["kind"] for e in allowed] == ["missing", "file"]
+
+    async def test_another_rule_that_asks_is_shown_before_it_runs(
+        self, desk: OpenDesk, tmp_path: Path, rules: Callable[[str], None]
+    ) -> None:
+        rules("")
+        async with desk(tmp_path) as d:
+
+            def change(ask: ToolPermission) -> None:
+                if len(d.asks) == 1:
+                    rules('[[rule]]\nid = "careful"\neffect = "ask"\ncommand = "touch *"\nreason = "look twice"\n')
+
+            d.before = change
+            assert (await d("bash", command="touch x")).ok
+            first, second = d.asks
+            assert second.supersedes == first.ask_id
+            assert "the rules changed since this was shown" in second.reason
+            assert second.policy_ids == ("careful",)
 
 
 class TestWhatIsNoChange:
