@@ -19,10 +19,10 @@ from interlock.runtime.tools.footing.item import Budget, Item
 from interlock.runtime.tools.footing.look import Depth, look_at
 from interlock.runtime.tools.footing.program import program_items
 from interlock.runtime.tools.footing.repository import git_items
+from interlock.runtime.tools.footing.tree import folder_items, project_items
 
 _MOST_WORDS = 400
 _MOST_NAMES = 1_000
-_MOST_TESTS = 200
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$")
 
 
@@ -158,27 +158,47 @@ def _orders(simple: SimpleCommand, folder: str, texts: Sequence[str], around: Su
     for file in table.AT_HOME.get(name, "").split():
         path = os.path.join(around.home, file)
         yield look_at(path, what="order", name=path, depth="content", budget=around.budget)
+    folders = _folders(texts, folder)
     if name == "git":
-        for place in dict.fromkeys((folder, *_folders(texts, folder))):
-            yield from git_items(place, around.home, around.follower, around.budget, writes=not around.reads_only)
-        return
-    if not around.runs:
-        return
-    if name in table.OPAQUE:
-        around.budget.spent[f"what {name} reads of a project by its own rules"] = None
+        for place in dict.fromkeys((folder, *folders)):
+            yield from git_items(
+                place, around.home, around.follower, around.budget, words=texts, writes=not around.reads_only
+            )
+    if not around.reads_only:
+        for place in folders:
+            if not _holds(place, around.cwd):
+                yield from folder_items(place, around.follower.shown, around.budget)
+    if around.runs and name != "git":
+        yield from _followed(simple, folder, texts, folders, around)
+
+
+def _holds(folder: str, cwd: str) -> bool:
+    """Whether a folder is the call's own or above it: what a whole project holds changes too often to be held."""
+    real = os.path.realpath(folder).rstrip("/") + "/"
+    return (os.path.realpath(cwd) + "/").startswith(real)
+
+
+def _followed(
+    simple: SimpleCommand, folder: str, texts: Sequence[str], folders: Sequence[str], around: Surroundings
+) -> Iterator[Item]:
+    """The files that a program that runs code takes it from."""
+    name, follower = _name(simple), around.follower
+    if name in table.WHOLE or not table.WHOLE.isdisjoint(simple.argv[1:]):
+        yield from project_items(folder, follower.shown, around.budget)
     own = name in table.STARTING
-    places = [folder, *_folders(texts, folder)]
-    for place in places:
+    beside = [os.path.dirname(os.path.join(folder, text)) for text in texts if "/" in text]
+    for place in dict.fromkeys((folder, *folders, *(b for b in beside if os.path.isdir(b)))):
         for file in _implicit(name, place, around):
-            yield from around.follower.file(file, folder, own=own)
+            yield from follower.file(file, folder, own=own)
+    ends = ("", *table.PLAIN_ENDS.get(name, "").split())
     for text in texts:
-        path = os.path.join(folder, text)
-        if "\0" not in text and os.path.isfile(path):
-            yield from around.follower.file(path, folder, own=own)
-        elif own and "/" not in text:
-            yield from around.follower.own_program(text, folder)
+        for path in (os.path.join(folder, text + end) for end in ends if "\0" not in text and len(text) < 4_096):
+            if os.path.isfile(path):
+                yield from follower.file(path, folder, own=own)
+        if own and "/" not in text:
+            yield from follower.own_program(text, folder)
     yield from _code_in_words(simple, folder, around)
-    if name in ("python", "pypy") or name in table.DISCOVERING:
+    if name in ("python", "pypy") or name in table.WHOLE:
         yield from _modules(simple, folder, texts, around)
 
 
@@ -214,7 +234,7 @@ def _module_folders(simple: SimpleCommand, folder: str, around: Surroundings) ->
 
 
 def _modules(simple: SimpleCommand, folder: str, texts: Sequence[str], around: Surroundings) -> Iterator[Item]:
-    """The modules that Python is told to run or test, and the tests that it would find itself."""
+    """The modules that Python is told to run or test."""
     follower, folders = around.follower, _module_folders(simple, folder, around)
     words = set(simple.argv[1:])
     is_script = any(os.path.isfile(os.path.join(folder, text)) for text in texts) and "-m" not in words
@@ -224,23 +244,3 @@ def _modules(simple: SimpleCommand, folder: str, texts: Sequence[str], around: S
             if _DOTTED.match(text):
                 for base in folders:
                     yield from follower.module(os.path.join(base, *text.split(".")), folders)
-    if words & table.DISCOVERING or _name(simple) in table.DISCOVERING:
-        for place in _folders(texts, folder) or [folder]:
-            yield from _tests_below(place, folders, around)
-
-
-def _tests_below(place: str, folders: Sequence[str], around: Surroundings) -> Iterator[Item]:
-    """Every Python file below a folder that could be a test or be taken in by one, and the names of them."""
-    found: list[str] = []
-    for at, inner, files in os.walk(place):
-        inner[:] = sorted(
-            n for n in inner if not n.startswith(".") and n not in ("node_modules", "venv", "__pycache__")
-        )
-        found += [os.path.join(at, file) for file in sorted(files) if file.endswith(".py")]
-        if not around.budget.look() or len(found) > _MOST_TESTS:
-            around.budget.spent[f"more than {_MOST_TESTS} files of tests"] = None
-            break
-    shown = [around.follower.shown(path) for path in found[:_MOST_TESTS]]
-    yield Item("names", f"{around.follower.shown(place)}/ with its tests", {"names": "\0".join(shown)})
-    for path in found[:_MOST_TESTS]:
-        yield from around.follower.module(path.removesuffix(".py"), folders, level=2)

@@ -61,7 +61,7 @@ class Follower:
         text = data.decode("utf-8", "replace")
         beside = os.path.dirname(real)
         if real.endswith((".py", ".pyw", ".pyi")) or ("python" in text[:100] and text.startswith("#!")):
-            yield from self.python(text, beside, (beside,), level=level)
+            yield from self.python(text, beside, (beside, folder), level=level)
             for path in python.compiled(real):
                 yield look_at(path, what="order", name=self.shown(path), depth="content", budget=self._budget)
         yield from self.words(text, (beside, folder), os.path.splitext(real)[1], own=own, level=level)

@@ -16,7 +16,7 @@ from typing import Any
 
 MOST_ON_WIRE = 60
 """Items told in an ask; an event must stay one that a screen can read. The digest covers all."""
-_LAST = 99
+_FIRST, _LAST = 1, 99
 MOST_TOLD = 5
 """Changes named in one sentence."""
 
@@ -110,8 +110,12 @@ def told(changes: tuple[str, ...]) -> str:
 def _change(before: Item | None, after: Item | None) -> tuple[int, str]:
     if before is None:
         assert after is not None
+        if after.what == "tree":
+            return _FIRST, f"{after.name} appeared"
         return _LAST, f"{after.name} is looked at now and was not before"
     if after is None:
+        if before.what == "tree":
+            return _FIRST, f"{before.name} is gone"
         return _LAST, f"{before.name} plays no part any more"
     for rank, (name, sentence) in enumerate(_SENTENCES):
         old, new = before.fields.get(name, ""), after.fields.get(name, "")

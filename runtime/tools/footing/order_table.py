@@ -17,6 +17,7 @@ _BUILDERS = (
     "make gmake bmake just task ninja cmake meson ant mvn gradle gradlew rake bundle bazel scons tox nox invoke fab doit "
     "cargo go swift dotnet stack cabal mix lein sbt zig npm npx yarn pnpm pnpx bunx corepack pip pip3 pipx uv uvx poetry "
     "pdm hatch pipenv conda composer gem docker docker-compose podman vagrant terraform ansible-playbook pre-commit "
+    "cc gcc c++ g++ clang clang++ rustc javac ld as ghc ocaml nim crystal tcc "
     "pytest py.test nosetests coverage mypy pyright pylint flake8 ruff black sphinx-build jest vitest mocha ava eslint "
     "prettier tsc webpack vite rollup gulp grunt lerna nx turbo playwright cypress phpunit rspec"
 )
@@ -31,19 +32,40 @@ STARTING = frozenset(_STARTERS.split())
 """Programs that put the project's own folders of programs in front of PATH."""
 OWN_PROGRAMS = ("node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin", "bin")
 """Those folders."""
-DISCOVERING = frozenset(("pytest", "py.test", "unittest", "nose2", "nosetests", "coverage"))
-"""Programs and modules that look for tests themselves."""
-_OWN_RULES = "cargo go gradle gradlew mvn dotnet swift bazel sbt stack cabal mix java scala terraform docker"
-OPAQUE = frozenset(_OWN_RULES.split())
-"""Programs that read so much of a project by their own rules that it cannot be told which files."""
+_OWN_RULES = (
+    "cargo go gradle gradlew mvn ant dotnet swift bazel sbt stack cabal mix lein zig java scala groovy terraform docker podman "
+    "docker-compose pytest py.test unittest nose2 nosetests coverage tox nox mypy pyright pylint jest vitest mocha ava eslint "
+    "tsc webpack vite rollup gulp grunt playwright cypress phpunit rspec rake cmake meson scons ansible-playbook"
+)
+WHOLE = frozenset(f"{_OWN_RULES} {_STARTERS}".split())
+"""Programs, and modules of Python, that read a project by their own rules: all of its code is held."""
+PLAIN_ENDS: dict[str, str] = {
+    **dict.fromkeys(("node", "nodejs", "bun", "deno", "tsx", "ts-node"), ".js .cjs .mjs .ts .json /index.js"),
+    "ruby": ".rb",
+    "perl": ".pl .pm",
+    "lua": ".lua",
+    "php": ".php",
+    "java": ".java .class",
+    "make": ".mk",
+}
+"""What a program puts behind a word that stands without its end."""
+_HOOK_TOOLS = (
+    "lefthook.yml .lefthook.yml lefthook.yaml lefthook-local.yml .pre-commit-config.yaml .lintstagedrc .lintstagedrc.json "
+    "lint-staged.config.js .commitlintrc commitlint.config.js package.json"
+)
+HOOK_FILES = tuple(_HOOK_TOOLS.split())
+"""Files that what people install as git hooks takes its orders from."""
 
 
 def _each(names: str, files: str) -> dict[str, str]:
     return dict(product(names.split(), (files,)))
 
 
-_PYTHON = ".python-version pyvenv.cfg sitecustomize.py usercustomize.py"
-_PACKAGE = "package.json .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnp.cjs bunfig.toml .nvmrc .node-version"
+_PYTHON = "__main__.py .python-version pyvenv.cfg sitecustomize.py usercustomize.py"
+_PACKAGE = (
+    "package.json package-lock.json yarn.lock pnpm-lock.yaml .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnp.cjs bunfig.toml "
+    ".nvmrc .node-version"
+)
 _PROJECT = "pyproject.toml setup.py setup.cfg tox.ini noxfile.py"
 _TESTS = f"{_PROJECT} conftest.py pytest.ini .coveragerc"
 _COMPOSE = "compose.yaml compose.yml docker-compose.yml docker-compose.yaml docker-compose.override.yml Dockerfile .env"
@@ -51,7 +73,8 @@ IMPLICIT: dict[str, str] = (
     _each("make gmake bmake", "GNUmakefile makefile Makefile BSDmakefile")
     | _each("just", "justfile Justfile .justfile .env")
     | _each("task", "Taskfile.yml Taskfile.yaml taskfile.yml")
-    | _each("npm npx yarn pnpm pnpx bunx corepack node nodejs", _PACKAGE)
+    | _each("npm npx yarn pnpm pnpx bunx corepack", _PACKAGE)
+    | _each("node nodejs", f"{_PACKAGE} index.js")
     | _each("bun tsx ts-node deno tsc", f"{_PACKAGE} tsconfig.json deno.json deno.jsonc")
     | _each(
         "jest", f"{_PACKAGE} jest.config.js jest.config.ts jest.config.cjs jest.config.mjs babel.config.js .babelrc"
@@ -72,8 +95,10 @@ IMPLICIT: dict[str, str] = (
     | _each("mypy pyright pylint flake8 ruff black", f"{_PROJECT} mypy.ini .pylintrc .flake8 ruff.toml .ruff.toml")
     | _each("sphinx-build", "conf.py docs/conf.py")
     | _each("python pypy", _PYTHON)
-    | _each("cargo", "Cargo.toml build.rs .cargo/config.toml .cargo/config rust-toolchain.toml rust-toolchain")
-    | _each("go", "go.mod go.work")
+    | _each(
+        "cargo", "Cargo.toml Cargo.lock build.rs .cargo/config.toml .cargo/config rust-toolchain.toml rust-toolchain"
+    )
+    | _each("go", "go.mod go.sum go.work")
     | _each("cmake", "CMakeLists.txt CMakePresets.json CMakeUserPresets.json CMakeCache.txt")
     | _each("ninja", "build.ninja")
     | _each("meson", "meson.build meson_options.txt")
@@ -85,7 +110,7 @@ IMPLICIT: dict[str, str] = (
     )
     | _each("rake", "Rakefile rakefile Rakefile.rb")
     | _each("bundle gem ruby rspec", "Gemfile Gemfile.lock .ruby-version .rspec .bundle/config")
-    | _each("composer php phpunit", "composer.json phpunit.xml phpunit.xml.dist php.ini")
+    | _each("composer php phpunit", "composer.json composer.lock phpunit.xml phpunit.xml.dist php.ini")
     | _each("bazel", "WORKSPACE MODULE.bazel .bazelrc BUILD BUILD.bazel")
     | _each("scons", "SConstruct")
     | _each("docker docker-compose podman", _COMPOSE)
@@ -120,6 +145,7 @@ AT_HOME: dict[str, str] = (
 """The same in the user's home."""
 CODE_ENDS = (
     ".sh", ".bash", ".py", ".js", ".cjs", ".mjs", ".ts", ".mk", ".pl", ".pm", ".rb", ".php", ".lua", ".awk", ".sed", ".sql",
+    ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".go", ".java",
     ".cmake", ".gradle", ".toml", ".yml", ".yaml", ".json", ".ps1", ".tcl", ".R", ".jl",
 )  # fmt: skip
 """Ends of names that, standing in a file that is followed, are looked at even where there is no such file."""

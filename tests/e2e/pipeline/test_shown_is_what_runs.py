@@ -147,6 +147,19 @@ def replaced_folder(path: str) -> Change:
     return swap
 
 
+def with_commit(branch: str) -> Change:
+    def swap(world: World) -> None:
+        world.git("stash", "-q")
+        world.git("checkout", "-q", branch)
+        world.write("evil", "x")
+        world.git("add", "evil")
+        world.git("commit", "-qm", "evil")
+        world.git("checkout", "-q", "-")
+        world.git("stash", "pop", "-q")
+
+    return swap
+
+
 def hard_link(world: World) -> None:
     world.remove("tgt")
     os.link(world.out / "keep", world.ws / "tgt")
@@ -411,6 +424,68 @@ ROWS = [
         ".git/HEAD",
     ),
     Swap("an attribute", "git diff", repository, text(".gitattributes", "* diff=evil\n"), ".gitattributes appeared"),
+    # of the same kinds, further away
+    Swap(
+        "a test's settings",
+        "python3 -m pytest sub/t.py",
+        text("sub/t.py", ""),
+        py("sub/conftest.py"),
+        "sub/conftest.py",
+    ),
+    Swap("a module beside a piped program", "python3 < d/a.py", text("d/a.py", "import aid\n"), py("aid.py")),
+    Swap("a program without its end", "node app", text("app.js", ""), text("app.js", "require('fs').rmSync('x')")),
+    Swap("a folder that is a program", "python3 tool", py("tool/__main__.py", "shown"), py("tool/__main__.py")),
+    Swap("code on the command line", "python3 -c 'exec(open(\"x.txt\").read())'", py("x.txt", "shown"), py("x.txt")),
+    Swap("what a folder holds", "cp -r tpl copy", text("tpl/a/b", "shown"), text("tpl/a/b", "evil"), "tpl/a/b"),
+    Swap("what is emptied", "rm -rf tpl", text("tpl/a", "shown"), text("tpl/mine", "precious"), "tpl/mine appeared"),
+    Swap("a header", "cc main.c", text("main.c", '#include "a.h"\n'), text("a.h", "int x;\n"), "a.h appeared"),
+    Swap("the code of a project", "cargo build", text("src/main.rs", ""), text("src/main.rs", "evil"), "src/main.rs"),
+    Swap(
+        "a lock file", "npm ci", text("package-lock.json", "{}"), text("package-lock.json", "[]"), "package-lock.json"
+    ),
+    Swap(
+        "a list of a loop", "while read f; do rm -f $f; done < l", text("l", "a"), text("l", "../out/keep\n"), "l holds"
+    ),
+    Swap("a list of an archive", "tar cf a.tar -T l", text("l", "a"), text("l", "/etc/hostname\n"), "l holds"),
+    Swap(
+        "requirements",
+        "pip install -r r.txt",
+        several(text("r.txt", "-r b.txt\n"), text("b.txt", "")),
+        text("b.txt", "evil\n"),
+    ),
+    Swap(
+        "a branch that is merged",
+        "git merge side",
+        several(repository, lambda w: w.git("branch", "side")),
+        with_commit("side"),
+    ),
+    Swap(
+        "what a starter of hooks runs",
+        f"{' '.join(GIT[:5])} commit -am x",
+        several(
+            repository,
+            text(".husky/_/pre-commit", '#!/bin/sh\nsh "$(dirname "$0")/../$(basename "$0")"\n', 0o755),
+            lambda w: w.git("config", "core.hooksPath", ".husky/_"),
+            text(".husky/pre-commit", "true\n"),
+        ),
+        text(".husky/pre-commit", RUN),
+        ".husky/pre-commit holds something else",
+    ),
+    Swap(
+        "an alias",
+        "git x",
+        several(repository, lambda w: w.git("config", "alias.x", "!sh x.sh"), text("x.sh", "true\n")),
+        text("x.sh", RUN),
+        "x.sh holds something else",
+    ),
+    Swap(
+        "a repository that is named",
+        "git --git-dir=r/.git branch b",
+        lambda w: w.repository("r"),
+        marked("r/.git/hooks/reference-transaction"),
+    ),
+    Swap("a folder on PATH", "PATH=own:$PATH; frobnicate", nothing, marked("own/frobnicate")),
+    Swap("a program that is handed on", "env -u X nice frob", nothing, lambda w: w.write("frob", ""), ""),
 ]
 
 
