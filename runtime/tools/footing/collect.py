@@ -15,7 +15,7 @@ from uuid import uuid4
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.decide import Decision
 from interlock.runtime.policy.shell import parse_command
-from interlock.runtime.tools.footing.command import Surroundings, command_items, runs_code
+from interlock.runtime.tools.footing.command import Surroundings, command_items, own_places, runs_code
 from interlock.runtime.tools.footing.follow import Follower
 from interlock.runtime.tools.footing.item import Budget, Footing, Item
 from interlock.runtime.tools.footing.look import Depth, look_at
@@ -80,7 +80,7 @@ def _commands(
     around = Surroundings(
         cwd=call.cwd,
         home=call.home,
-        path=path,
+        path=(*own_places(facts.commands, call.home), *path),
         world=world,
         follower=Follower(call.cwd, budget),
         budget=budget,

@@ -65,12 +65,19 @@ def command_items(simple: SimpleCommand, around: Surroundings) -> Iterator[Item]
 
 
 def _search_path(simple: SimpleCommand, around: Surroundings, folder: str) -> tuple[str, ...]:
-    """PATH, with what the command itself puts before it."""
-    own = [value for name, value in simple.assignments if name == "PATH"]
-    own += [word[5:] for word in simple.argv[1:] if word.startswith("PATH=")]
-    places = [_at_home(place, around) for value in own for place in value.split(":") if "$PATH" not in place]
-    started = [os.path.join(folder, p) for p in table.OWN_PROGRAMS] if _name(simple) in table.STARTING else []
-    return (*places, *started, *around.path)
+    """PATH, with what a starter of programs puts before it."""
+    started = [os.path.join(folder, place) for place in table.OWN_PROGRAMS] if _name(simple) in table.STARTING else ()
+    return (*started, *around.path)
+
+
+def own_places(commands: Sequence[SimpleCommand], home: str) -> Iterator[str]:
+    """The folders that the commands themselves put on PATH, in front of a program or for all that follow."""
+    for simple in commands:
+        values = [value for name, value in simple.assignments if name == "PATH"]
+        values += [word[5:] for word in simple.argv[1:] if word.startswith("PATH=")]
+        for place in (place for value in values for place in value.strip("\"'").split(":")):
+            if "PATH" not in place:
+                yield _at_home(place, home)
 
 
 def _name(simple: SimpleCommand) -> str:
@@ -90,13 +97,13 @@ def _words(simple: SimpleCommand, around: Surroundings) -> Iterator[tuple[str, D
     for at, word in enumerate(simple.argv[1:], 1):
         if simple.known[at : at + 1] == (True,) or word.startswith(("$HOME/", "${HOME}/", "~/")):
             for text in _forms(word):
-                yield _at_home(text, around), depth
+                yield _at_home(text, around.home), depth
     for _, value in simple.assignments:
         for text in value.split(":"):
-            yield _at_home(text, around), depth
+            yield _at_home(text, around.home), depth
     for redirect in simple.redirects:
         if redirect.target and redirect.operator not in ("<<", "<<<"):
-            yield _at_home(redirect.target, around), "identity" if redirect.operator in (">>", "&>>") else depth
+            yield _at_home(redirect.target, around.home), "identity" if redirect.operator in (">>", "&>>") else depth
 
 
 def _forms(word: str) -> Iterator[str]:
@@ -115,10 +122,10 @@ def _forms(word: str) -> Iterator[str]:
         yield word.rpartition(":")[2]
 
 
-def _at_home(text: str, around: Surroundings) -> str:
+def _at_home(text: str, home: str) -> str:
     for sign in ("~", "$HOME", "${HOME}"):
         if text == sign or text.startswith(sign + "/"):
-            return around.home + text[len(sign) :]
+            return home + text[len(sign) :]
     return text
 
 
@@ -141,7 +148,7 @@ def _short(path: str, around: Surroundings) -> str:
 def _patterns(simple: SimpleCommand, folder: str, around: Surroundings) -> Iterator[Item]:
     """Every name that the patterns of the command stand for."""
     for at in simple.globs:
-        pattern = os.path.join(folder, _at_home(simple.argv[at], around))
+        pattern = os.path.join(folder, _at_home(simple.argv[at], around.home))
         names = around.world.expand(pattern, _MOST_NAMES)
         if names is None:
             around.budget.spent[f"the names that {simple.argv[at]} stands for"] = None
@@ -230,7 +237,7 @@ def _code_in_words(simple: SimpleCommand, folder: str, around: Surroundings) -> 
 
 def _module_folders(simple: SimpleCommand, folder: str, around: Surroundings) -> list[str]:
     own = [value for name, value in simple.assignments if name == "PYTHONPATH"]
-    return [folder, *(os.path.join(folder, _at_home(p, around)) for value in own for p in value.split(":") if p)]
+    return [folder, *(os.path.join(folder, _at_home(p, around.home)) for value in own for p in value.split(":") if p)]
 
 
 def _modules(simple: SimpleCommand, folder: str, texts: Sequence[str], around: Surroundings) -> Iterator[Item]:

@@ -17,7 +17,7 @@ from interlock.runtime.tools.footing.item import Budget, Item
 from interlock.runtime.tools.footing.look import MAX_FOLLOWED, look_at, read_small
 from interlock.runtime.tools.footing.order_table import CODE_ENDS, OWN_PROGRAMS, TRIED_ENDS
 
-MAX_LEVELS = 5
+MAX_LEVELS = 12
 _MOST_WORDS = 800
 """Different words of one file that are looked at."""
 _MOST_FOLLOWED = 300
@@ -41,15 +41,14 @@ class Follower:
     def file(self, path: str, folder: str, *, own: bool = False, level: int = 0) -> Iterator[Item]:
         """A file that gives orders, and what it names. `folder`: where it runs; `own`: the project's programs count."""
         real = os.path.realpath(path)
-        if (real, folder) in self._seen or level > MAX_LEVELS:
+        if (real, folder) in self._seen or self._is_too_deep(level):
             return
         self._seen.add((real, folder))
         yield look_at(path, what="order", name=self.shown(path), depth="content", budget=self._budget)
         yield from self._inner(real, folder, own=own, level=level)
 
     def _inner(self, real: str, folder: str, *, own: bool, level: int) -> Iterator[Item]:
-        if len(self._seen) > _MOST_FOLLOWED:
-            self._budget.spent["more files than are followed"] = None
+        if self._are_too_many():
             return
         data = read_small(real)
         if data is None:
@@ -84,13 +83,13 @@ class Follower:
 
     def _module_file(self, file: str, folders: Sequence[str], level: int) -> Iterator[Item]:
         real = os.path.realpath(file)
-        if (real, "python") in self._seen or level >= MAX_LEVELS:
+        if (real, "python") in self._seen or self._is_too_deep(level):
             return
         self._seen.add((real, "python"))
         yield look_at(file, what="order", name=self.shown(file), depth="content", budget=self._budget)
         for path in python.compiled(file):
             yield look_at(path, what="order", name=self.shown(path), depth="content", budget=self._budget)
-        data = read_small(real) if len(self._seen) <= _MOST_FOLLOWED else None
+        data = read_small(real) if not self._are_too_many() else None
         if data is not None:
             text = data.decode("utf-8", "replace")
             for path in python.imported(text, os.path.dirname(file), folders):
@@ -134,6 +133,16 @@ class Follower:
                     yield from self.file(path, folder, level=level + 1)
                 else:
                     yield look_at(path, what="order", name=self.shown(path), depth="place", budget=self._budget)
+
+    def _are_too_many(self) -> bool:
+        if len(self._seen) > _MOST_FOLLOWED:
+            self._budget.spent["more files than are followed"] = None
+        return len(self._seen) > _MOST_FOLLOWED
+
+    def _is_too_deep(self, level: int) -> bool:
+        if level > MAX_LEVELS:
+            self._budget.spent[f"files that are named {MAX_LEVELS} files deep"] = None
+        return level > MAX_LEVELS
 
     def _mode(self, path: str) -> int:
         if not self._budget.probe():

@@ -174,6 +174,8 @@ class Budget:
     """Paths that become items."""
     probes: int = 30_000
     """Names that are only tried, whether there is such a file."""
+    files: int = 6_000
+    """Files of whole folders."""
     bytes: int = 32 * 1024 * 1024
     """Bytes that are digested."""
     spent: dict[str, None] = field(default_factory=dict)

@@ -50,8 +50,9 @@ def _items(
                     todo.append(entry.path)
             elif not ends or entry.name.endswith(ends) or entry.is_symlink():
                 left -= 1
-                if left < 0:
-                    budget.spent[f"more than {MOST_FILES:,} files below {shown(folder)}"] = None
+                budget.files -= 1
+                if left < 0 or budget.files < 0:
+                    budget.spent[f"more files below {shown(folder)} than are looked at"] = None
                     return
                 yield Item("tree", shown(entry.path), _fields(entry))
 

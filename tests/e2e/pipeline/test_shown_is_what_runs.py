@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from interlock.runtime.engine.sandbox.state import Sandbox, no_sandbox
 from interlock.runtime.events.permission import ToolPermission
 
 OpenDesk = Callable[..., Any]
@@ -484,7 +485,8 @@ ROWS = [
         lambda w: w.repository("r"),
         marked("r/.git/hooks/reference-transaction"),
     ),
-    Swap("a folder on PATH", "PATH=own:$PATH; frobnicate", nothing, marked("own/frobnicate")),
+    Swap("a folder on PATH", "PATH=own:$PATH; frob", text("own/x", ""), marked("own/frob")),
+    Swap("an exported PATH", "export PATH=$PWD/own:own:$PATH && frob", text("own/x", ""), marked("own/frob")),
     Swap("a program that is handed on", "env -u X nice frob", nothing, lambda w: w.write("frob", ""), ""),
 ]
 
@@ -547,6 +549,24 @@ class TestPrograms:
             refused = await d("bash", command="frobnicate")
             assert "frobnicate appeared" in refused.summary
         assert world.ran() == []
+
+
+class TestTheDirectory:
+    async def test_a_command_runs_in_the_very_folder_that_was_looked_at(self, desk: OpenDesk, tmp_path: Path) -> None:
+        """The name is taken away after the last look, when nothing but the start itself is left."""
+        world = World(tmp_path)
+        folder_e(world)
+
+        def confine(argv: list[str], cwd: str) -> list[str]:
+            (world.ws / "e").rename(world.top / "moved")
+            world.link("e", world.out)
+            return argv
+
+        async with desk(tmp_path, sandbox=Sandbox(no_sandbox().state, confine)) as d:
+            seen = await d("bash", command="cat secret.txt; touch new", cwd="e")
+            assert seen.content == "inside\n"
+        assert (world.top / "moved/new").exists()
+        assert not (world.out / "new").exists()
 
 
 class TestOtherTools:
