@@ -11,7 +11,7 @@ import asyncio
 from time import monotonic
 from typing import Literal
 
-from interlock.runtime.engine.gate import last_look, unlike_shown
+from interlock.runtime.engine import gate
 from interlock.runtime.engine.intent import Call
 from interlock.runtime.engine.setting import Setting
 from interlock.runtime.engine.stop import Stop
@@ -71,8 +71,8 @@ async def _guarded(setting: Setting, call: Call, cancelled: asyncio.Event) -> To
     tool, _, prepared, _ = call.need()
     context = _context(setting, call, cancelled)
     limit = prepared.timeout_s + SLACK_S if tool.read_only else None
-    if changed := await last_look(setting, call):
-        return _stale(unlike_shown(changed))
+    if changed := await gate.last_look(setting, call):
+        return _stale(gate.unlike_shown(changed))
     try:
         return ToolOutput.of(await asyncio.wait_for(prepared.run(context), limit))
     except TimeoutError:
@@ -117,5 +117,6 @@ def _context(setting: Setting, call: Call, cancelled: asyncio.Event) -> RunConte
         cancelled=cancelled,
         progress=progress,
         strays=setting.strays,
+        is_left_out=gate.withheld(setting, call).hides,
         confine=setting.sandbox.confine,
     )

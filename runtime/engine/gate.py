@@ -28,6 +28,10 @@ from interlock.runtime.journal.artifacts import ArtifactError
 from interlock.runtime.journal.writer import JournalWriteError, stamp
 from interlock.runtime.policy.call import Call as PolicyCall
 from interlock.runtime.policy.decide import Decision, decide
+from interlock.runtime.policy.foreign import make_call
+from interlock.runtime.policy.foreign_table import OWN
+from interlock.runtime.policy.tool_name import ToolKind
+from interlock.runtime.policy.withheld import Withheld
 from interlock.runtime.tools.atomic import stale
 from interlock.runtime.tools.baseline import baseline_of
 from interlock.runtime.tools.definition import Watched
@@ -76,17 +80,23 @@ def policy_call(setting: Setting, call: Call) -> PolicyCall:
     """The call as the policy takes it."""
     tool, _, prepared, _ = call.need()
     workspace = setting.context.workspace
-    return PolicyCall(
-        tool=tool.name,
-        input=shown_input(call),
+    return make_call(
+        setting.agent,
+        tool.name,
+        shown_input(call),
         cwd=prepared.cwd,
         workspace=workspace.roots,
         home=setting.home,
-        risks=frozenset(tool.risks),
-        read_only=tool.read_only,
-        agent=setting.agent,
         protected=setting.protected,
+        form=OWN,
+        kind=ToolKind(tool.name, frozenset(tool.risks), tool.read_only),
+        starts=prepared.cwd,
     )
+
+
+def withheld(setting: Setting, call: Call) -> Withheld:
+    """What a walk of folders leaves out, by the rules that hold at this moment."""
+    return Withheld(policy_call(setting, call), setting.policy, setting.world, setting.journal.now())
 
 
 def _offers(setting: Setting, asked: PolicyCall, decision: Decision) -> tuple[Offer, ...]:

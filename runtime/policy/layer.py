@@ -50,6 +50,8 @@ class Layer:
     problems: tuple[Problem, ...] = ()
     waiting: tuple[Rule, ...] = ()
     """Allows of a project that count only after the user trusted the file."""
+    hints: tuple[Problem, ...] = ()
+    """What is right, and may not be what was meant."""
 
     @property
     def is_trusted(self) -> bool:
@@ -81,6 +83,11 @@ class Policy:
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong in any layer."""
         return tuple(problem for layer in self.layers for problem in layer.problems)
+
+    @property
+    def hints(self) -> tuple[Problem, ...]:
+        """What may not be meant so in any layer."""
+        return tuple(hint for layer in self.layers for hint in layer.hints)
 
     def rules(self, effect: Effect | None = None) -> Iterator[tuple[Layer, Rule]]:
         """Every rule that counts, in the order of the layers."""

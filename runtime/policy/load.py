@@ -13,6 +13,7 @@ from typing import Any
 from interlock.runtime.policy.layer import MODES, Layer, LayerName, Problem
 from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.rule_file import Piece, line_of, pieces_of, program_words, shown_effect, shown_programs
+from interlock.runtime.policy.rule_sense import hints_of
 from interlock.runtime.policy.rule_table import RuleError, read_rule, read_short_rule
 
 _LISTS = ("allow", "ask", "deny")
@@ -27,16 +28,18 @@ class _Loading:
         self.file = file
         self.rules: list[Rule] = []
         self.problems: list[Problem] = []
+        self.hints: list[Problem] = []
         self.mode: Any = None
         self.ids: set[str] = set()
 
     def report(self, line: int, what: str, consequence: str = "") -> None:
         self.problems.append(Problem(self.file, line, what, consequence))
 
-    def keep(self, rule: Rule) -> None:
+    def keep(self, rule: Rule, *, has_examples: bool = False) -> None:
         if rule.id in self.ids:
             self.report(rule.line, f"the id {rule.id!r} is used twice", "both rules hold")
         self.ids.add(rule.id)
+        self.hints += [Problem(self.file, rule.line, hint) for hint in hints_of(rule, has_examples=has_examples)]
         self.rules.append(rule)
 
     def shut(self, line: int, name: str, effect: str, programs: tuple[str, ...], what: str) -> None:
@@ -60,7 +63,9 @@ def load_layer(
         _load(text, loading)
     except Exception as error:  # a fault of ours must not make a file's denies silently absent
         loading.shut(1, "whole file", "deny", (), f"the file could not be read ({type(error).__name__}: {error})")
-    found = Layer(layer, tuple(loading.rules), file, digest, loading.mode, tuple(loading.problems))
+    found = Layer(
+        layer, tuple(loading.rules), file, digest, loading.mode, tuple(loading.problems), hints=tuple(loading.hints)
+    )
     return found if trusted is None or digest in trusted else _without_allows(found)
 
 
@@ -96,7 +101,8 @@ def _load_rule(piece: Piece, number: int, loading: _Loading) -> None:
         loading.shut(piece.error_line, name, effect, shown_programs(piece.text), f"no TOML: {piece.error}")
         return
     try:
-        loading.keep(read_rule(piece.table, file=loading.file, line=piece.line, text=piece.text))
+        rule = read_rule(piece.table, file=loading.file, line=piece.line, text=piece.text)
+        loading.keep(rule, has_examples="match" in piece.table)
     except RuleError as error:
         effect = str(piece.table.get("effect", ""))
         line = line_of(piece, error.value) if error.value else piece.line

@@ -91,6 +91,8 @@ class RunContext:
     progress: Callable[[Literal["stdout", "stderr"], int, str], None]
     """Tells that a stream has so many bytes now, and the last of it."""
     strays: Strays
+    is_left_out: Callable[[str], bool]
+    """Whether a file that a walk of a folder meets, given by its real path, is denied or guarded."""
     confine: Callable[[list[str], str], list[str]]
     """Puts a command line into the sandbox, where there is one."""
 

@@ -47,6 +47,8 @@ class Repository:
     top: str
     """Folder of the work tree; of a bare one, its own."""
     bare: bool = False
+    worktree: str = ""
+    """The same folder where it is a linked work tree, and the repository says so too."""
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -67,7 +69,7 @@ def find_git_place(folder: str) -> GitPlace | None:
     programs = list(_programs(repository))
     for inner in submodules(repository):
         programs += [f"{said} (in {os.path.relpath(inner.top, repository.top)})" for said in _programs(inner)]
-    return GitPlace(repository.folders, repository.bare, tuple(dict.fromkeys(programs)))
+    return GitPlace(repository.folders, repository.bare, tuple(dict.fromkeys(programs)), repository.worktree)
 
 
 def find_repository(folder: str) -> Repository | None:
@@ -89,13 +91,15 @@ def repository_in(folder: str) -> Repository | None:
         if _holds_repository(dot):
             return _repository(os.path.realpath(dot) if stat.S_ISLNK(mode) else dot, folder)
     elif mode:
-        return _repository(_pointed(dot), folder)
+        git = _pointed(dot)
+        return _repository(git, folder, worktree=folder if _points_back(git, dot) else "")
     return _repository(folder, folder, bare=True) if _looks_bare(folder) else None
 
 
-def _repository(git: str, top: str, *, bare: bool = False) -> Repository:
-    common = _read_if_there(f"{git}/commondir")
-    return Repository(git, git if common is None else os.path.realpath(os.path.join(git, common.strip())), top, bare)
+def _repository(git: str, top: str, *, bare: bool = False, worktree: str = "") -> Repository:
+    named = _read_if_there(f"{git}/commondir")
+    common = git if named is None else os.path.realpath(os.path.join(git, named.strip()))
+    return Repository(git, common, top, bare, worktree)
 
 
 def submodules(repository: Repository) -> tuple[Repository, ...]:
@@ -194,6 +198,12 @@ def _pointed(dot: str) -> str:
     if not text.startswith("gitdir:"):
         raise ValueError(f"{dot} is no repository")
     return os.path.realpath(os.path.join(os.path.dirname(dot), text[len("gitdir:") :].strip()))
+
+
+def _points_back(git: str, dot: str) -> bool:
+    """Whether the repository knows the `.git` file that leads to it as that of a worktree of its own."""
+    text = _read_if_there(f"{git}/gitdir")
+    return text is not None and os.path.realpath(os.path.join(git, text.strip())) == os.path.realpath(dot)
 
 
 def _programs(repository: Repository) -> Iterator[str]:
