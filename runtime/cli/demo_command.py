@@ -68,7 +68,9 @@ def register(app: typer.Typer) -> None:
 async def _headless(answer: Given, tell: Tell) -> int:
     from interlock.runtime.agents.approver import answer_all, beside
     from interlock.runtime.agents.demo import open_demo
+    from interlock.runtime.tools.brand import adopt_orphans
 
+    adopt_orphans()
     try:
         async with open_demo(pace_s=0) as demo:
             for part in demo.parts:
@@ -160,7 +162,9 @@ def _out(text: str) -> None:
 async def _host() -> int:
     """The agents' own process: says on one line that it is ready, works, ends with them or on SIGTERM."""
     from interlock.runtime.agents.demo import open_demo
+    from interlock.runtime.tools.brand import adopt_orphans
 
+    adopt_orphans()
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     assert task is not None
