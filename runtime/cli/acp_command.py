@@ -31,9 +31,7 @@ async def _run(command: list[str]) -> int:
     from interlock.runtime.gates.acp.proxy import run
     from interlock.runtime.gates.host import GateHost
     from interlock.runtime.journal.place import PlaceError
-    from interlock.runtime.tools.brand import adopt_orphans
 
-    adopt_orphans()
     host = GateHost()
     try:
         await host.start()

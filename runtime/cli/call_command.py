@@ -75,9 +75,7 @@ async def _call(tool: str, raw: dict[str, Any], workspace: Path, answer: Any) ->
     from interlock.runtime.agents.approver import answer_all, beside
     from interlock.runtime.engine.session import RuntimeSession
     from interlock.runtime.journal.writer import JournalWriteError
-    from interlock.runtime.tools.brand import adopt_orphans
 
-    adopt_orphans()
     async with RuntimeSession.start(workspace, agent="interlock-call", title=f"call {tool}") as session:
         approvers = []
         if answer is not None:

@@ -68,9 +68,7 @@ def register(app: typer.Typer) -> None:
 async def _headless(answer: Given, tell: Tell) -> int:
     from interlock.runtime.agents.approver import answer_all, beside
     from interlock.runtime.agents.demo import open_demo
-    from interlock.runtime.tools.brand import adopt_orphans
 
-    adopt_orphans()
     try:
         async with open_demo(pace_s=0) as demo:
             for part in demo.parts:
@@ -123,6 +121,8 @@ def _session(part: Any) -> dict[str, Any]:
 
 
 def _teller(tell: Tell) -> Callable[[str, AskView | AnsweredNotice], None]:
+    from interlock.runtime.asks.protocol import AnsweredNotice
+
     def told(kind: str, what: AskView | AnsweredNotice) -> None:
         event = getattr(what, "event", {})
         line: dict[str, Any] = {"event": kind, "session": what.session, "askId": what.ask_id}
@@ -130,6 +130,7 @@ def _teller(tell: Tell) -> Callable[[str, AskView | AnsweredNotice], None]:
             line |= {"tool": event.get("tool"), "prompt": event.get("prompt"), "reason": event.get("reason")}
         else:
             line |= {"answer": getattr(what, "answer", None), "scope": getattr(what, "scope", None)}
+            line |= {"by": what.by.kind} if isinstance(what, AnsweredNotice) else {}
         tell(line)
 
     return told
@@ -140,13 +141,16 @@ def _print_json(line: dict[str, Any]) -> None:
 
 
 def _print_plain(line: dict[str, Any]) -> None:
+    from interlock.runtime.events.permission import APPROVER_WORDS
+
     match line.get("event"):
         case "begun":
             text = f"begun   {line['session']} in {line['project']}"
         case "ask":
             text = f"asked   {line['tool']}: {line['prompt']}"
         case "answer":
-            text = f"answer  {line['answer']}"
+            by = APPROVER_WORDS.get(line["by"], line["by"])
+            text = f"answer  {line['answer']} by {by}"
         case _:
             text = f"result  {line['result']}\njournal {line['journal']}\nproject {line['project']}"
     _out(text)
@@ -162,9 +166,7 @@ def _out(text: str) -> None:
 async def _host() -> int:
     """The agents' own process: says on one line that it is ready, works, ends with them or on SIGTERM."""
     from interlock.runtime.agents.demo import open_demo
-    from interlock.runtime.tools.brand import adopt_orphans
 
-    adopt_orphans()
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     assert task is not None

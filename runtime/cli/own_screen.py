@@ -29,10 +29,8 @@ def register_launch(app: typer.Typer, name: str, title: str) -> None:
 async def _run(name: str, arguments: list[str]) -> int:
     from interlock.runtime.gates.foreground import NotStarted
     from interlock.runtime.gates.host import GateHost
-    from interlock.runtime.tools.brand import adopt_orphans
 
     launch = import_module(f"interlock.runtime.gates.{name}.launch").launch
-    adopt_orphans()
     try:
         async with GateHost() as host:
             return await launch(host, arguments)
