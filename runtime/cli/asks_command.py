@@ -37,8 +37,9 @@ def register(app: typer.Typer) -> None:
         found = gather("interlock asks")
         for one in found.waiting:
             print(json.dumps(_row(one)) if as_json else _line(one, datetime.now(UTC)))
-        if not found.waiting and not found.unreached and not as_json:
-            print("Nothing waits for you at the hosts that answered." if found.problems else "Nothing waits for you.")
+        if not found.waiting and not as_json:
+            incomplete = found.problems or found.unreached
+            print("No question is open at the hosts that answered." if incomplete else "Nothing waits for you.")
         for problem in (*found.problems, *found.warnings, *found.unreached):
             print(f"interlock: {plain(problem)}", file=sys.stderr)
         if found.problems or found.unreached:

@@ -112,6 +112,11 @@ class Ask:
         return self.is_open and choice in self.choices
 
     @property
+    def is_over(self) -> bool:
+        """Whether it has ended; what is on its way to the host has not."""
+        return self.stage in ("answered", "closed")
+
+    @property
     def ask_id(self) -> str:
         """What its host calls it."""
         return self.wire_id or self.id
