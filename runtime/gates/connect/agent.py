@@ -100,7 +100,7 @@ def _codex(config: Path, service: ServiceConfig, receipt: Receipt | None, _: Cho
 def _gemini(config: Path, service: ServiceConfig, receipt: Receipt | None, _: Choice) -> list[Change]:
     return [
         hooks_change(config, gemini_hooks(), "json-hooks", receipt),
-        whole_change(config.parent / "policies" / "interlock.toml", gemini_policy(), receipt),
+        whole_change(config.parent / "policies" / "interlock.toml", gemini_policy(service), receipt),
     ]
 
 
