@@ -18,13 +18,14 @@ from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall, Verdict
 from interlock.runtime.gates.edit_diff import edit_diff
-from interlock.runtime.gates.gemini.permit import OPENED, sign_of, with_sign, without_sign
+from interlock.runtime.gates.gemini.permit import OPENED, sign_of, with_sign
 from interlock.runtime.gates.hook_session import HookSession, HookSessions
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.route import Hook
 from interlock.runtime.gates.service_config import ServiceConfigError, read_config
 from interlock.runtime.gates.wording import denial, said
 from interlock.runtime.journal.place import PlaceError
+from interlock.runtime.sources.gemini.sign import without_sign
 
 _log = logging.getLogger(__name__)
 _RULES = ("managed", "user", "project")
@@ -94,7 +95,7 @@ class GeminiGate:
 
     def _after(self, session: HookSession, body: Mapping[str, Any]) -> None:
         told = made(body)
-        told.input = without_sign(told.input, self._sign())
+        told.input = without_sign(told.input)
         call = session.alike(told.tool, told.input, lambda c: c.verdict is None or c.verdict.decision != "deny")
         response = body.get("tool_response")
         response = response if isinstance(response, Mapping) else {}

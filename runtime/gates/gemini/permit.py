@@ -13,15 +13,16 @@ import hmac
 from collections.abc import Mapping
 from typing import Any
 
+from interlock.runtime.sources.gemini.sign import FIELD, FOLDER, HEAD
+
 OPENED = ("run_shell_command", "replace", "write_file", "web_fetch")
 """Tools that Gemini CLI asks about by default, in its modes `default` and `autoEdit`."""
 SHELL = "run_shell_command"
-_FOLDER, _FIELD = "dir_path", "interlock_gate"
 
 
 def sign_of(key: str) -> str:
     """The sign of this user's gate, from the key of its service, which it does not give away."""
-    return "interlock-gate-" + hmac.new(key.encode(), b"gemini", hashlib.sha256).hexdigest()[:32]
+    return HEAD + hmac.new(key.encode(), b"gemini", hashlib.sha256).hexdigest()[:32]
 
 
 def with_sign(tool: str, given: Mapping[str, Any], sign: str) -> dict[str, Any]:
@@ -31,19 +32,8 @@ def with_sign(tool: str, given: Mapping[str, Any], sign: str) -> dict[str, Any]:
     spelling of the folder, as a step down and up again that Gemini CLI resolves without looking at the disk.
     """
     if tool != SHELL:
-        return {**given, _FIELD: sign}
-    return {**given, _FOLDER: f"{given.get(_FOLDER) or '.'}/{sign}/.."}
-
-
-def without_sign(given: Mapping[str, Any], sign: str) -> dict[str, Any]:
-    """The input as the model gave it."""
-    plain = {key: value for key, value in given.items() if (key, value) != (_FIELD, sign)}
-    folder, end = plain.get(_FOLDER), f"/{sign}/.."
-    if isinstance(folder, str) and folder.endswith(end):
-        plain[_FOLDER] = folder.removesuffix(end)
-        if plain[_FOLDER] == ".":
-            del plain[_FOLDER]
-    return plain
+        return {**given, FIELD: sign}
+    return {**given, FOLDER: f"{given.get(FOLDER) or '.'}/{sign}/.."}
 
 
 def patterns(sign: str) -> tuple[str, str]:
@@ -51,4 +41,4 @@ def patterns(sign: str) -> tuple[str, str]:
 
     It writes an input with a zero byte around each outermost field, so that no text inside a field can look like one.
     """
-    return rf'\x00"{_FOLDER}":"[^"]*/{sign}/\.\."\x00', rf'\x00"{_FIELD}":"{sign}"\x00'
+    return rf'\x00"{FOLDER}":"[^"]*/{sign}/\.\."\x00', rf'\x00"{FIELD}":"{sign}"\x00'
