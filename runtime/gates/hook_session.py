@@ -19,9 +19,9 @@ from typing import Any
 
 from interlock.runtime.events.session import Agent, Foreign
 from interlock.runtime.gates.call import ForeignCall, Verdict
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.ledger import EndReason, Ledger
-from interlock.runtime.gates.route import Hook
 from interlock.runtime.journal.place import PlaceError
 from interlock.runtime.journal.writer import JournalWriteError
 

@@ -11,22 +11,27 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from interlock.runtime.gates.connect.hold_hook import HOLD_TIMEOUT_S, held_command
 from interlock.runtime.gates.connect.plan import MARK
 from interlock.runtime.gates.gemini.permit import OPENED, SHELL, patterns, sign_of
-from interlock.runtime.gates.service_config import ServiceConfig
-from interlock.runtime.gates.service_hook import HOOK_TIMEOUT_S, command_for
+from interlock.runtime.gates.service.config import ServiceConfig
+from interlock.runtime.gates.service.hold_hook import HOLD_TIMEOUT_S, held_command
+from interlock.runtime.gates.service.tell_hook import HOOK_TIMEOUT_S, command_for
 
 ROUTE = "gemini"
 KNOWN_VERSIONS = ("0.61.0",)
 """Versions this gate was run against."""
 ASK = json.dumps(
-    {"decision": "ask", "systemMessage": "Interlock: the gate service does not answer, so Gemini CLI asks by itself."}
+    {
+        "decision": "ask",
+        "systemMessage": "Interlock: the gate service does not answer, so Gemini CLI asks by itself. `interlock doctor gemini` "
+        "tells why.",
+    }
 )
 DENY = json.dumps(
     {
         "decision": "deny",
-        "reason": "Interlock: its gate service does not answer and there is no terminal. Nothing was run.",
+        "reason": "Interlock: its gate service does not answer and there is no terminal. Nothing was run. "
+        "For the person: `interlock doctor gemini` tells why, `interlock disconnect gemini` takes the gate away.",
     }
 )
 """Without a terminal Gemini CLI would wait for an answer that nobody can give."""

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from interlock.runtime.gates.claude import ClaudeGate, permission_answer
-from interlock.runtime.gates.claude_diff import diff_of
-from interlock.runtime.gates.claude_record import Transcript, version_in
-from interlock.runtime.gates.claude_registry import folder_of, live_session
-from interlock.runtime.gates.route import Hook
+from interlock.runtime.gates.claude.diff import diff_of
+from interlock.runtime.gates.claude.gate import ClaudeGate, permission_answer
+from interlock.runtime.gates.claude.record import Transcript, version_in
+from interlock.runtime.gates.claude.registry import folder_of, live_session
+from interlock.runtime.gates.hook import Hook
 
 PATIENCE_S = 30
 DENY = '[[rule]]\nid = "no-push"\neffect = "deny"\ncommand = "git push"\nreason = "pushing is for people"\n'

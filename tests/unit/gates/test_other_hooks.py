@@ -11,11 +11,11 @@ import pytest
 
 from interlock.runtime.gates import hook_session
 from interlock.runtime.gates.codex.approval import CHANGE, COMMAND, call_of
-from interlock.runtime.gates.codex_hooks import CodexGate
-from interlock.runtime.gates.gemini_hooks import ASK, GeminiGate
+from interlock.runtime.gates.codex.gate import CodexGate
+from interlock.runtime.gates.gemini.gate import ASK, GeminiGate
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.host import GateHost
-from interlock.runtime.gates.opencode_hooks import OpencodeGate
-from interlock.runtime.gates.route import Hook
+from interlock.runtime.gates.opencode.gate import OpencodeGate
 
 SAID = "not this one: “archive” it"
 

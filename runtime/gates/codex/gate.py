@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall
-from interlock.runtime.gates.claude import deny_before, permission_answer
+from interlock.runtime.gates.claude.gate import deny_before, permission_answer
 from interlock.runtime.gates.codex.open_shell import OPENED, opens_shell
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.hook_session import HookSession, HookSessions, first_line, nobody
 from interlock.runtime.gates.host import GateHost
-from interlock.runtime.gates.route import Hook
 from interlock.runtime.gates.wording import denial, said
 
 _log = logging.getLogger(__name__)

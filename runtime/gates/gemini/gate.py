@@ -19,10 +19,10 @@ from typing import Any
 from interlock.runtime.gates.call import ForeignCall, Verdict
 from interlock.runtime.gates.edit_diff import edit_diff
 from interlock.runtime.gates.gemini.permit import OPENED, sign_of, with_sign
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.hook_session import HookSession, HookSessions
 from interlock.runtime.gates.host import GateHost
-from interlock.runtime.gates.route import Hook
-from interlock.runtime.gates.service_config import ServiceConfigError, read_config
+from interlock.runtime.gates.service.config import ServiceConfigError, read_config
 from interlock.runtime.gates.wording import denial, said
 from interlock.runtime.journal.place import PlaceError
 from interlock.runtime.sources.gemini.sign import without_sign

@@ -14,11 +14,11 @@ from datetime import timedelta
 from typing import Any
 
 from interlock.runtime.gates.call import CHOICES, ForeignCall, NativeCause, SubAgent, Verdict
-from interlock.runtime.gates.claude_diff import diff_of
-from interlock.runtime.gates.claude_record import Told, Transcript, sub_agent_transcript
-from interlock.runtime.gates.claude_registry import LiveSession, folder_of, live_session
+from interlock.runtime.gates.claude.diff import diff_of
+from interlock.runtime.gates.claude.record import Told, Transcript, sub_agent_transcript
+from interlock.runtime.gates.claude.registry import LiveSession, folder_of, live_session
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.ledger import EndReason, Ledger
-from interlock.runtime.gates.route import Hook
 
 QUESTIONS = {
     "AskUserQuestion": "a question of the agent: it can be answered in its own terminal, or declined here with a word",

@@ -13,8 +13,8 @@ import os
 import shlex
 from pathlib import Path
 
-from interlock.runtime.gates.service_config import WAIT_HEADER, ServiceConfig
-from interlock.runtime.gates.service_hook import program
+from interlock.runtime.gates.service.config import WAIT_HEADER, ServiceConfig
+from interlock.runtime.gates.service.tell_hook import program
 from interlock.runtime.journal.place import config_home, make_closed
 
 HOLD_S = 86_000

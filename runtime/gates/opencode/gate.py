@@ -14,10 +14,10 @@ from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall
 from interlock.runtime.gates.edit_diff import edit_diff
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.hook_session import HookSession, HookSessions, nobody
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.opencode.question import TAKEN_DOWN, call_of, merged_into, native_cause
-from interlock.runtime.gates.route import Hook
 from interlock.runtime.gates.wording import denial, said
 
 _log = logging.getLogger(__name__)
