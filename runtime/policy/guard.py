@@ -47,6 +47,12 @@ def is_secret(path: str) -> bool:
     return any(secrets.reason_at(parts, at) and not _is_sample(parts, at) for at in range(len(parts)))
 
 
+@lru_cache(maxsize=16_384)
+def may_be_secret(name: str) -> bool:
+    """Whether a path that ends in this name can be one of credentials: the quick look at each name of a walk."""
+    return credentials().can_end_in(name.lower())
+
+
 def _is_sample(parts: Sequence[str], at: int) -> bool:
     # `ca-key.pem` is named after a certificate and is none
     is_private = ("key" in parts[at] or "priv" in parts[at]) and "pub" not in parts[at]

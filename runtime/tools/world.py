@@ -14,7 +14,7 @@ import sys
 from itertools import islice
 
 from interlock.runtime.policy.call import GitPlace, Kind, Resolved
-from interlock.runtime.policy.guard import is_secret
+from interlock.runtime.policy.guard import is_secret, may_be_secret
 from interlock.runtime.tools.git_place import find_git_place
 
 _NOT_YOURS = frozenset((".git", "node_modules", "site-packages", "__pycache__", ".tox", ".mypy_cache"))
@@ -79,11 +79,11 @@ class PosixWorld:
                             return None
                         if entry.name.startswith(".") and not hidden:
                             continue
-                        if entry.is_dir(follow_symlinks=False):
-                            if entry.name not in _NOT_YOURS:
-                                todo.append(entry.path)
-                        elif is_secret(entry.path) and entry.is_file(follow_symlinks=False):
+                        is_folder = entry.is_dir(follow_symlinks=False)
+                        if may_be_secret(entry.name) and is_secret(entry.path) and not entry.is_symlink():
                             return entry.path
+                        if is_folder and entry.name not in _NOT_YOURS:
+                            todo.append(entry.path)
             except OSError:
                 continue  # what we cannot look into, the command cannot read either
         return ""
