@@ -19,7 +19,7 @@ def secrets_below(folders: Iterable[PathFact], hidden: bool, call: Call, world: 
     """One fact for each folder that is read with what is in it, hidden names too or not, and holds credentials."""
     if call.leaves_out:
         return []
-    read = [folder for folder in folders if folder.use == "read" and folder.inside and not folder.guard]
+    read = [f for f in folders if f.use == "read" and f.inside and not f.guard and not f.tracked]
     return [fact for folder in read if (fact := _in_folder(folder, hidden, call, world)) is not None]
 
 

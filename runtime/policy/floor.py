@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from interlock.runtime.policy.guard import is_own_rule_file
 from interlock.runtime.policy.path import NUL, PathFact, is_below
 from interlock.runtime.policy.plain_fact import plain_fact
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.rule import Verdict
 from interlock.runtime.policy.shell.model import SimpleCommand
-from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.subject import Subject
 
 _SYSTEM = names("bin boot dev etc home lib lib64 opt proc root sbin srv sys usr var Users System Library")

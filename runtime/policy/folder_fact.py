@@ -10,9 +10,10 @@ import posixpath
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.path import path_fact
-from interlock.runtime.policy.shell.classify import FORMS, program_name
+from interlock.runtime.policy.programs import read_usage
+from interlock.runtime.policy.programs.option import names
+from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import SimpleCommand
-from interlock.runtime.policy.shell.option import names
 
 _COMPARING = names("diff sdiff")
 """Programs that take, of a folder, the files that bear the names of the other side."""
@@ -43,11 +44,9 @@ def _is_option(simple: SimpleCommand, call: Call, world: World) -> bool:
 
 
 def _comparing(name: str, simple: SimpleCommand, call: Call, world: World) -> tuple[str, ...]:
-    args = simple.argv[1:]
-    reading = FORMS[name].read(args)
-    if reading.has("--no-dereference"):
+    usage = read_usage(name, simple.argv[1:])
+    if usage is None or "--no-dereference" in usage.options:
         return ()
-    files = [args[i] for i in reading.operands]
-    files += [o.value for o in reading.options if o.name in ("--from-file", "--to-file") and o.value]
+    files = usage.of("read")
     folders = (path_fact(file, "read", call, world, cwd=simple.cwd, shell=True).kind == "folder" for file in files)
     return ("it follows the links in a folder, which may lead out of the workspace",) if any(folders) else ()

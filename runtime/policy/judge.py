@@ -29,12 +29,11 @@ def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime |
     for layer, rule in (*_each(standing, "denies"), *asks):
         if not rule.is_over(now) and rule.matches(subject):
             return _of_rule(layer, rule, rule.reason or f"{rule.effect} by rule {rule.id}")
-    guards = _each(standing, "guards") if subject.wide_paths else ()
+    guards = _each(standing, "guards")
     for layer, rule in sorted(guards, key=_not_managed) if guards else ():
         if rule.effect == "deny" and subject.call.leaves_out:
             continue  # what it denies is left out of the walk, so nothing of it is shown
-        if not rule.is_over(now) and rule.may_catch_below(subject):
-            why = f"it takes a whole folder, and rule {rule.id} speaks of files that may be in it"
+        if not rule.is_over(now) and (why := rule.perhaps(subject)):
             return Verdict("ask", why, layer.name, rule.id)
     return _permitted(subject, [pair for pair in _each(standing, "allows") if not pair[1].is_over(now)])
 

@@ -7,16 +7,14 @@ no `$`), a shell's operand as the shell would take it; what cannot be resolved c
 from __future__ import annotations
 
 import posixpath
-from typing import Any, Literal
+from typing import Any
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.guard import guard_of
+from interlock.runtime.policy.programs.role import Use
+from interlock.runtime.policy.programs.touch import ANYWHERE
 from interlock.runtime.policy.record import record
 
-Use = Literal["read", "write", "delete"]
-"""What is done to a path; a rule that speaks of `write` means everything that is no `read`."""
-ANYWHERE = "<any>"
-"""Stands for a target that the text does not name."""
 NUL = "NUL in a path"
 
 
@@ -36,6 +34,12 @@ class PathFact:
     own: bool = False
     """Below Interlock's own folders."""
     error: str | None = None
+    certain: bool = True
+    """Whether it is known to be touched; a word that only may be a path is not."""
+    below: bool = False
+    """Everything below it is touched as well."""
+    tracked: bool = False
+    """Of what lies below only the files that version control keeps."""
 
     def on_wire(self) -> dict[str, Any]:
         """As it stands in an ask's facts."""
@@ -75,7 +79,7 @@ def path_fact(
         guard = guard_of(_from_root(plain, root), use)
     if not guard and use != "read" and root and _is_in_repository(seen.path, root, world):
         guard = "version control runs what stands here"
-    if not guard and seen.kind == "file" and seen.links > 1 and use == "write":
+    if not guard and seen.kind == "file" and seen.links > 1 and use != "read":
         guard = f"the file has {seen.links} names; another may lie outside"
     return PathFact(written, seen.path, inside, use, seen.kind, guard, own, seen.error)
 

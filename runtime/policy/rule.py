@@ -14,9 +14,11 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Literal
 
-from interlock.runtime.policy.path import PathFact, Use
+from interlock.runtime.policy.path import PathFact
 from interlock.runtime.policy.path_glob import PathGlobs
 from interlock.runtime.policy.pattern import Pattern, fits_strictly, fits_widely, word_test
+from interlock.runtime.policy.programs.address import UNKNOWN_HOST
+from interlock.runtime.policy.programs.role import Use
 from interlock.runtime.policy.record import record
 from interlock.runtime.policy.subject import Subject
 
@@ -132,21 +134,37 @@ class Rule:
         )
 
     def _used(self, subject: Subject) -> list[PathFact]:
-        return [f for f in subject.paths if self._is_use(f.use)]
+        return [f for f in subject.paths if covers_use(self.use, f.use)]
 
-    def _is_use(self, use: Use) -> bool:
-        """Whether the rule speaks of this use; a rule of `write` means deleting too."""
-        return self.use in (None, use) or (self.use == "write" and use == "delete")
+    def perhaps(self, subject: Subject) -> str:
+        """Why this deny or ask may speak of the subject although it does not for certain, "" where it cannot."""
+        if self.effect == "allow" or not self._is_about(subject) or self.commands or self.programs or self.arguments:
+            return ""
+        if self.hosts:
+            unknown = UNKNOWN_HOST in subject.hosts and self.paths is None
+            return f"which host it reaches is not known, and rule {self.id} speaks of one" if unknown else ""
+        return self._perhaps_path(subject) if self.paths is not None else ""
 
-    def may_catch_below(self, subject: Subject) -> bool:
-        """Whether a folder that the subject changes, or reads with all in it, holds paths of this deny or ask."""
-        if self.effect == "allow" or self.paths is None or not self._is_about(subject):
-            return False
-        if self.commands or self.programs or self.arguments or self.hosts:
-            return False
-        wide = [f for f in subject.wide_paths if self._is_use(f.use)]
+    def _perhaps_path(self, subject: Subject) -> str:
+        assert self.paths is not None
         roots, home, fold = subject.roots, subject.call.home, subject.world.case_insensitive
-        return any(self.paths.covers_part_of(f.resolved, roots, home, fold=fold) for f in wide)
+        used = self._used(subject)
+        for fact in self._wide(subject):
+            if self.paths.covers_part_of(fact.resolved, roots, home, fold=fold):
+                return f"it takes a whole folder, and rule {self.id} speaks of files that may be in it"
+        for fact in used:
+            if fact.kind == "pattern" and self.paths.could_meet(fact.resolved, roots, home, fold=fold):
+                return f"rule {self.id} speaks of files that {fact.written} may stand for"
+            if fact.kind == "unknown" and fact.certain:
+                return f"which files it touches is not known, and rule {self.id} speaks of some"
+        for fact in subject.suspects:
+            named = self.paths.match(fact.resolved, roots, home, fold=fold)
+            if named or self.paths.begins_below(fact.resolved, roots, home, fold=fold):
+                return f"rule {self.id} speaks of {fact.written}, which it may touch"
+        return ""
+
+    def _wide(self, subject: Subject) -> list[PathFact]:
+        return [f for f in subject.wide_paths if covers_use(self.use, f.use)]
 
     # -- narrow: allow
 
@@ -194,13 +212,13 @@ class Rule:
         fold = subject.world.case_insensitive
         if self.inside is not None and not all(f.inside == self.inside for f in used):
             return False
-        if self.inside and any(f.kind == "unknown" for f in subject.paths):
+        if self.inside and (any(f.kind == "unknown" for f in subject.paths) or not subject.works_inside):
             return False
         if self.inside and subject.simple is None and not used and subject.tool != "read_artifact":
             return False
         if self.paths is None:
             return True
-        if any(not self._is_use(f.use) for f in subject.paths if f.use != "read"):
+        if self.use is not None and any(not covers_use(self.use, f.use) for f in subject.paths if f.use != "read"):
             return False
         return bool(used) and all(
             bool(f.resolved) and self.paths.match(f.resolved, subject.roots, subject.call.home, fold=fold) for f in used
@@ -234,6 +252,11 @@ class Rule:
             return True
         # the pattern speaks of the program and its words; where the shell then writes is not in it
         return not any(r.writes and not _is_harmless(r.target) for r in subject.simple.redirects)
+
+
+def covers_use(wanted: Use | None, use: Use) -> bool:
+    """Whether a rule about `wanted` speaks of a path that is used so: what is deleted counts as written as well."""
+    return wanted in (None, use) or (wanted == "write" and use == "delete")
 
 
 @lru_cache(maxsize=512)

@@ -13,9 +13,9 @@ from typing import Any
 from interlock.runtime.policy.example import failing_example
 from interlock.runtime.policy.path_glob import GlobError, read_globs
 from interlock.runtime.policy.pattern import Pattern, PatternError, read_pattern
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.rule_sense import why_never
-from interlock.runtime.policy.shell.option import names
 
 _KEYS = names(
     "id effect reason tool agent command program argument path use inside host risk without_risk read_only "

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from interlock.runtime.policy.programs.option import Reading, Spec, complete, names, read_options
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
-from interlock.runtime.policy.shell.option import Reading, Spec, complete, names, read_options
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from interlock.runtime.policy.shell.option import names
+from interlock.runtime.policy.programs.option import names
 
 _SETTABLE = re.compile(r"[A-Za-z]|[a-z][A-Za-z0-9_]*")
 _MEANT_BY_A_SHELL = names("path cdpath fpath manpath module_path mailpath fignore psvar status prompt argv history")

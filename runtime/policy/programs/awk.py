@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from interlock.runtime.policy.shell.script import Script
+from interlock.runtime.policy.programs.sed import Script
 
 _AWK_PRINT = re.compile(r"\bprintf?\b")
 _AWK_STATEMENT_END = re.compile(r"[;}]")
