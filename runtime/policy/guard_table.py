@@ -103,12 +103,9 @@ class GuardTable:
                 return why
         return self._by_shape(part + "/" * (at + 1 < len(parts))) if self.shapes else ""
 
-    def can_end_in(self, part: str) -> bool:
-        """Whether a path whose last component is `part` can be in the table."""
-        if part in self.names or self._by_shape(part):
-            return True
-        ends = (rest[-1] for runs in self.runs.values() for rest, _ in runs)
-        return any(shape.fullmatch(part) for shape in ends)
+    def last_of_runs(self) -> frozenset[str]:
+        """The last component of every word of several; those with a sign for any part are not among them."""
+        return frozenset(rest[-1].pattern.replace("\\", "") for runs in self.runs.values() for rest, _ in runs)
 
     def _by_shape(self, part: str) -> str:
         found = self._known.get(part)
