@@ -62,6 +62,18 @@ class GitPlace:
     """The folder itself looks like a bare repository, so that a checked-in file would be its configuration."""
     programs: tuple[str, ...] = ()
     """Settings of its configuration that name a program which a command that only reads would start."""
+    top: str = ""
+    """Real path of the top of the work tree; "": the folder of the git directory, or there is none."""
+    linked: bool = False
+    """It is a linked work tree, and the repository itself says that it is one of its own."""
+    hooks: tuple[str, ...] = ()
+    """Real paths of the programs that stand as hooks, those of submodules too."""
+    aliases: tuple[str, ...] = ()
+    """Sub-commands that its configuration makes up, as `co = checkout`."""
+    remotes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Name of a remote -> its addresses; those of the folder-less name "" rewrite addresses."""
+    submodules: tuple[str, ...] = ()
+    """Real paths of the repositories in it that git enters."""
 
 
 class World(Protocol):

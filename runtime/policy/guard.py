@@ -75,8 +75,8 @@ _SHELL_PAIRS = (
 _GIT_FILES = frozenset(
     (".gitconfig", ".gitmodules", ".gitattributes", ".lfsconfig", ".husky", ".pre-commit-config.yaml")
 )
-_SECRET_NAMES = names(
-    ".ssh .aws .gnupg .kube .netrc _netrc .npmrc .pypirc .git-credentials .pgpass .my.cnf .azure .boto .s3cfg "
+SECRET_NAMES = names(
+    ".env .ssh .aws .gnupg .kube .netrc _netrc .npmrc .pypirc .git-credentials .pgpass .my.cnf .azure .boto .s3cfg "
     ".vault-token .terraformrc .terraform.d .password-store .htpasswd .authinfo id_rsa id_ed25519 id_ecdsa "
     "id_dsa credentials.json .credentials.json service-account.json keyring keyrings .mozilla .bitcoin "
     ".dockercfg"
@@ -116,7 +116,7 @@ def guard_of(path: str, use: Literal["read", "write"]) -> str:
 def _always(path: str, parts: Sequence[str]) -> str:
     if path.startswith(("/proc/", "/dev/fd", "/dev/std")) or path == "/proc":
         return "a path of a process, not of a file"
-    if any(part in _SECRET_NAMES or _is_env(part) for part in parts) or _has_pair(parts, _SECRET_PAIRS):
+    if any(part in SECRET_NAMES or _is_env(part) for part in parts) or _has_pair(parts, _SECRET_PAIRS):
         return "credentials"
     return ""
 

@@ -8,6 +8,7 @@ spelling. So a rule that is written carelessly asks too often and never too seld
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -16,6 +17,7 @@ from typing import Literal
 from interlock.runtime.policy.path import PathFact, Use
 from interlock.runtime.policy.path_glob import PathGlobs
 from interlock.runtime.policy.pattern import Pattern, fits_strictly, fits_widely, word_test
+from interlock.runtime.policy.programs.git_touch import without_folder
 from interlock.runtime.policy.record import record
 from interlock.runtime.policy.subject import Subject
 
@@ -162,7 +164,8 @@ class Rule:
         if not self._allows_variables(subject):
             return False
         if self.commands and not any(
-            is_named(p.program, subject) and fits_strictly(p, subject.args) for p in self.commands
+            is_named(p.program, subject) and any(fits_strictly(p, args) for args in _spelled(p, subject))
+            for p in self.commands
         ):
             return False
         if self.programs and not any(is_named(p, subject) for p in self.programs):
@@ -216,6 +219,13 @@ class Rule:
             return True
         # the pattern speaks of the program and its words; where the shell then writes is not in it
         return not any(r.writes and not _is_harmless(r.target) for r in subject.simple.redirects)
+
+
+def _spelled(pattern: Pattern, subject: Subject) -> tuple[Sequence[str], ...]:
+    """The words as they are, and those of git without the folder in front: where it works is told by its paths."""
+    if pattern.program != "git" or subject.args[:1] == () or subject.args[0][:1] != "-":
+        return (subject.args,)
+    return subject.args, without_folder(subject.args)
 
 
 @lru_cache(maxsize=512)

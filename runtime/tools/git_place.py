@@ -1,30 +1,25 @@
 """Which repository git would work on in a folder, without asking git.
 
 Promises: looks as git looks (the folder and those above, a `.git` folder, a `.git` file with `gitdir:`, a bare
-repository), reads small regular files alone, and trusts nothing that they say: it only tells where they point and
-which settings name a program. Raises OSError or ValueError for what cannot be read.
+repository), reads small regular files and the index alone, and trusts nothing that they say: it only tells where they
+point, which settings name a program, which hooks stand there, and the same of the submodules that git would enter. Raises
+OSError or ValueError for what cannot be read.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import stat
-from functools import lru_cache
 
 from interlock.runtime.policy.call import GitPlace
+from interlock.runtime.tools.git_index import gitlinks
+from interlock.runtime.tools.git_settings import Settings, read_settings
 
 _MOST_BYTES = 262_144
 """No configuration written by hand is larger; a larger one is not read and counts as not readable."""
-_PROGRAM_KEYS = re.compile(
-    r"^(?:core\.(?:fsmonitor|pager|editor|sshcommand|askpass|alternaterefscommand|hookspath)|diff\.external"
-    r"|diff\..*\.(?:command|textconv)|filter\..*\.(?:clean|smudge|process)|pager\..*|gpg\.(?:.*\.)?program"
-    r"|interactive\.difffilter|include\.path|includeif\..*\.path|credential\.(?:.*\.)?helper)$"
-)
-"""Settings that make a command which only reads start a program, or that bring in more settings."""
-_HARMLESS = frozenset(("", "true", "false", "yes", "no", "0", "1", "on", "off", "cat", "less", "git-lfs"))
-_SECTION = re.compile(r'^\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(.*)$')
-_ENTRY = re.compile(r"^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*?))?\s*$")
+_MOST_HOOKS = 200
+_MOST_SUBMODULES = 200
+_MOST_DEPTH = 5
 
 
 def find_git_place(folder: str) -> GitPlace | None:
@@ -36,9 +31,9 @@ def find_git_place(folder: str) -> GitPlace | None:
         if stat.S_ISDIR(mode) or (stat.S_ISLNK(mode) and os.path.isdir(dot)):
             # git passes over a folder of that name that holds no repository, and goes on above
             if _holds_repository(dot):
-                return _place(os.path.realpath(dot) if stat.S_ISLNK(mode) else dot, bare=False)
+                return _place(os.path.realpath(dot) if stat.S_ISLNK(mode) else dot, bare=False, top=at)
         elif mode:
-            return _place(_pointed(dot), bare=False)
+            return _place(_pointed(dot), bare=False, top=at)
         if _looks_bare(at):
             return _place(at, bare=True)
         if at == os.path.dirname(at):
@@ -69,41 +64,77 @@ def _pointed(dot: str) -> str:
     return os.path.realpath(os.path.join(os.path.dirname(dot), text[len("gitdir:") :].strip()))
 
 
-def _place(git: str, *, bare: bool) -> GitPlace:
+def _place(git: str, *, bare: bool, top: str = "", depth: int = 0) -> GitPlace:
     folders = [git]
     common = _read_if_there(f"{git}/commondir")
     if common is not None:
         folders.append(os.path.realpath(os.path.join(git, common.strip())))
-    programs: list[str] = []
-    for place in dict.fromkeys(folders):
-        for name in ("config", "config.worktree"):
-            text = _read_if_there(f"{place}/{name}")
-            programs += program_settings(text) if text else ()
-    return GitPlace(tuple(dict.fromkeys(folders)), bare, tuple(dict.fromkeys(programs)))
+    found = [settings for place in dict.fromkeys(folders) for settings in _settings(place)]
+    programs = [text for settings in found for text in settings.programs]
+    for settings in found:
+        if settings.worktree and os.path.realpath(os.path.join(git, settings.worktree)) != os.path.realpath(top):
+            programs.append(f"core.worktree = {settings.worktree}")
+    width = 32 if any(settings.sha256 for settings in found) else 20
+    inner = _submodules(git, top, width, depth) if top else []
+    for place in inner:
+        programs += place.programs
+    hooks = [*_hooks(folders[-1]), *(hook for place in inner for hook in place.hooks)]
+    return GitPlace(
+        tuple(dict.fromkeys(folders)),
+        bare,
+        tuple(dict.fromkeys(programs)),
+        top,
+        common is not None and _is_known(git, top),
+        tuple(hooks),
+        tuple(dict.fromkeys(text for settings in found for text in settings.aliases)),
+        _remotes([pair for settings in found for pair in settings.remotes]),
+        tuple(place.top for place in inner),
+    )
 
 
-@lru_cache(maxsize=32)
-def program_settings(text: str) -> tuple[str, ...]:
-    """The settings in a git configuration that name a program, as `core.fsmonitor = ./x`."""
-    found: list[str] = []
-    section = ""
-    for line in text.replace("\\\n", "").split("\n"):
-        if head := _SECTION.match(line):
-            section = head[1].lower() + (f".{head[2]}" if head[2] is not None else "")
-            line = head[3]
-        entry = _ENTRY.match(line)
-        if not entry or line.lstrip().startswith(("#", ";")):
-            continue
-        value = (entry[2] or "").strip().strip('"')
-        key = f"{section}.{entry[1].lower()}"
-        if _PROGRAM_KEYS.match(key.lower()) and value.lower() not in _HARMLESS and not _is_lfs(key, value):
-            found.append(f"{key} = {value[:100]}")
-    return tuple(found)
+def _settings(place: str) -> list[Settings]:
+    texts = [_read_if_there(f"{place}/{name}") for name in ("config", "config.worktree")]
+    return [read_settings(text) for text in texts if text]
 
 
-def _is_lfs(key: str, value: str) -> bool:
-    # large-file filters are in countless repositories; their program is found on PATH, not in the repository
-    return key.lower().startswith("filter.lfs.") and value.startswith("git-lfs ") and not set(value) & set(";|&$`<>()")
+def _remotes(pairs: list[tuple[str, str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found: dict[str, list[str]] = {}
+    for name, address in pairs:
+        found.setdefault(name, []).append(address)
+    return tuple((name, tuple(addresses)) for name, addresses in found.items())
+
+
+def _is_known(git: str, top: str) -> bool:
+    """Whether the repository says itself that `top` is a work tree of its own: its note points back."""
+    note = _read_if_there(f"{git}/gitdir")
+    return note is not None and os.path.realpath(os.path.join(git, note.strip())) == f"{os.path.realpath(top)}/.git"
+
+
+def _hooks(common: str) -> list[str]:
+    """The files in the folder of hooks that can be run; samples are none."""
+    try:
+        with os.scandir(f"{common}/hooks") as entries:
+            names = sorted(entry.name for entry in entries if not entry.name.endswith(".sample"))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    paths = [f"{common}/hooks/{name}" for name in names[:_MOST_HOOKS]]
+    return [path for path in paths if os.access(path, os.X_OK)]
+
+
+def _submodules(git: str, top: str, width: int, depth: int) -> list[GitPlace]:
+    """The repositories in it that its index names, and those in them."""
+    found: list[GitPlace] = []
+    for path in gitlinks(git, width):
+        if depth >= _MOST_DEPTH or len(found) >= _MOST_SUBMODULES:
+            raise ValueError("it holds more submodules than are looked at")
+        inner = os.path.join(top, path)
+        mode = _mode(os.path.join(inner, ".git"))
+        if not mode:
+            continue  # not checked out: nothing is entered
+        where = os.path.join(inner, ".git") if stat.S_ISDIR(mode) else _pointed(os.path.join(inner, ".git"))
+        place = _place(where, bare=False, top=os.path.realpath(inner), depth=depth + 1)
+        found += [place, *(GitPlace((), top=below) for below in place.submodules)]
+    return found
 
 
 def _read_if_there(path: str) -> str | None:
