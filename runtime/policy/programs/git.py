@@ -25,7 +25,7 @@ _CONFIG_ASKS = names("--get --get-all --get-regexp --list -l --get-urlmatch")
 _PLAIN_SETTING = re.compile(
     r"(?:core\.pager|pager\.[\w-]+)=(?:cat|false|)|core\.(?:quotepath|abbrev|precomposeunicode|fsmonitor)=\w*"
     r"|core\.hookspath=/dev/null"
-    r"|(?:color|column|advice|status|blame)\.[\w.-]+=[\w #-]*"
+    r"|(?:color|column|advice|status)\.[\w.-]+=[\w #-]*"
     r"|log\.(?:date|decorate|follow|abbrevcommit)=[\w-]*"
     r"|diff\.(?:renames|renamelimit|noprefix|mnemonicprefix|context|algorithm|colormoved|ignoresubmodules|submodule)=[\w-]*"
     r"|(?:user\.(?:name|email))=[^!|;&$`]*",
