@@ -11,9 +11,11 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cache
 
 from interlock.runtime.policy.call import Call, GitPlace, World
-from interlock.runtime.policy.guard import SECRET_NAMES
+from interlock.runtime.policy.guard import is_secret
+from interlock.runtime.policy.guard_table import credentials
 from interlock.runtime.policy.path import PathFact, is_below, path_fact
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST, address_of, is_remote
 from interlock.runtime.policy.programs.git_touch import (
@@ -54,7 +56,7 @@ def git_facts(
         return (), ()
     told = [path_fact(path, "read" if reads else "write", call, world) for path in place.folders]
     told = [fact for fact in told if not fact.inside]
-    if place.linked or (reads and told and _holds_the_workspace(place, call, world)):
+    if told and (_is_worktree_of_its_own(place, call, world) or (reads and _holds_the_workspace(place, call, world))):
         told = []
     return tuple(told), tuple(_against(simple, place))
 
@@ -93,6 +95,19 @@ def _holds_the_workspace(place: GitPlace, call: Call, world: World) -> bool:
     return any(is_below(world.resolve(root).path, top) for root in call.workspace)
 
 
+def _is_worktree_of_its_own(place: GitPlace, call: Call, world: World) -> bool:
+    """Whether the workspace lies in a linked worktree, whose repository is where the project's main folder has it."""
+    if not place.worktree or len(place.folders) != 2:
+        return False
+    git, common = place.folders
+    top = posixpath.dirname(common)
+    if posixpath.basename(common) != ".git" or not is_below(git, f"{common}/worktrees"):
+        return False
+    if is_below(call.home or "/", top):
+        return False  # a repository of the home folder holds the person's own files
+    return any(is_below(world.resolve(root).path, place.worktree) for root in call.workspace)
+
+
 # -- paths
 
 
@@ -111,7 +126,9 @@ def placed(simple: SimpleCommand, touches: Sequence[Touch], call: Call, world: W
             taken.append(fact.kind != "missing")
             if fact.kind != "missing" or touch.use != "read":
                 # a file that is gone is no less one that is written
-                yield replace(fact, below=touch.below, use="write" if fact.kind == "missing" else fact.use)
+                yield replace(
+                    fact, below=touch.below, tracked=touch.tracked, use="write" if fact.kind == "missing" else fact.use
+                )
         elif touch.cause == REPOSITORY:
             yield _of_repository(touch, place, folder, call, world)
         elif touch.cause == WHOLE or touch.text.startswith(TOP):
@@ -141,8 +158,8 @@ def _from_top(
     inside = fact.inside
     if touch.cause in (WHOLE, UNLESS) and touch.use == "read" and place is not None and not inside:
         # nothing is named: what it takes of the repository that holds the workspace is the workspace's own
-        inside = place.linked or _holds_the_workspace(place, call, world)
-    return replace(fact, written=shown, inside=inside, certain=touch.certain, below=touch.below)
+        inside = _is_worktree_of_its_own(place, call, world) or _holds_the_workspace(place, call, world)
+    return replace(fact, written=shown, inside=inside, certain=touch.certain, below=touch.below, tracked=touch.tracked)
 
 
 def _of_repository(touch: Touch, place: GitPlace | None, folder: str | None, call: Call, world: World) -> PathFact:
@@ -152,26 +169,30 @@ def _of_repository(touch: Touch, place: GitPlace | None, folder: str | None, cal
     rest = touch.text.removeprefix(".git").lstrip("/")
     common = place.folders[-1] if place is not None and place.folders else posixpath.join(folder, ".git")
     fact = path_fact(posixpath.join(common, rest) if rest else common, touch.use, call, world)
-    inside = fact.inside or (place is not None and place.linked)
+    inside = fact.inside or (place is not None and _is_worktree_of_its_own(place, call, world))
     guard = fact.guard if rest == "config" else ""
     return replace(fact, written=touch.text, guard=guard, inside=inside, below=touch.below)
 
 
 def _secrets(touch: Touch, top: str | None, simple: SimpleCommand, call: Call, world: World) -> Iterator[PathFact]:
-    """The files of secrets that a pattern is aimed at: `*.env`, and not `*`, which is aimed at nothing."""
-    last = touch.cause.removeprefix(PATTERN).rpartition("/")[2].replace("\\", "")
-    if not last.strip("*"):
+    """The file of secrets that a pattern is aimed at: `*.env`, and not `*`, which is aimed at nothing."""
+    last = touch.cause.removeprefix(PATTERN).rpartition("/")[2].replace("\\", "").lower()
+    if not last.strip("*") or fnmatchcase("interlock.name-of-no-secret", last):
         return
-    icase = last.lower()
-    for name in SECRET_NAMES:
-        if fnmatchcase(name, icase) and not fnmatchcase("interlock.name-of-no-secret", icase):
-            text = f"{touch.text.rstrip('/')}/{name}" if touch.text != TOP else TOP + name
-            if text.startswith(TOP):
-                if top is not None:
-                    yield path_fact(posixpath.join(top, text.removeprefix(TOP)), touch.use, call, world)
-            else:
-                yield path_fact(text, touch.use, call, world, cwd=simple.cwd, shell=True)
-            return
+    found = next((name for name in (last, *_aims()) if fnmatchcase(name, last) and is_secret(f"/{name}")), "")
+    if not found:
+        return
+    if not touch.text.startswith(TOP):
+        yield path_fact(f"{touch.text.rstrip('/')}/{found}", touch.use, call, world, cwd=simple.cwd, shell=True)
+    elif top is not None:
+        yield path_fact(posixpath.join(top, touch.text.removeprefix(TOP), found), touch.use, call, world)
+
+
+@cache
+def _aims() -> tuple[str, ...]:
+    """Names of credentials that a pattern may be aimed at: those that say nothing else, and one of each kind."""
+    hidden = sorted(name for name in credentials().names if name.startswith("."))
+    return (*hidden, "x.env", "x.pem", "x.key", "x.p12", "x.pfx", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519")
 
 
 # -- hosts

@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from interlock.runtime.policy.programs.address import is_remote
 from interlock.runtime.policy.programs.git import asks_setting, git_verdict
@@ -35,7 +36,14 @@ _SPECIAL = re.compile(r"[*?\[\\]")
 
 
 def git_touches(usage: Usage) -> Iterator[Touch]:
-    """Everything that the command touches."""
+    """Everything that the command touches. What it reads below a folder it has from the repository, or from the index."""
+    looks_beside = usage.reading.has("--no-index", "--untracked", "-A", "--all", "-u", "--others", "-o")
+    for touch in _touches(usage):
+        tracked = touch.use == "read" and touch.below and not looks_beside and usage.program.tree in ("", "read")
+        yield replace(touch, tracked=True) if tracked and usage.program.name != "git add" else touch
+
+
+def _touches(usage: Usage) -> Iterator[Touch]:
     yield from _folders(usage)
     only_reads = not git_verdict(usage.whole)
     if only_reads:

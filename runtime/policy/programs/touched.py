@@ -7,6 +7,7 @@ Promises: every word that could name a path or a host is either told with its us
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST, address_of, hosts_in, is_remote
 from interlock.runtime.policy.programs.git_touch import REPOSITORY, UNLESS, WHOLE, reaches_out
@@ -74,7 +75,7 @@ def _moved(touch: Touch, folders: Sequence[str]) -> Touch:
         text = f"{folder}/{text}"
         if folder.startswith("/"):
             break
-    return Touch(touch.use, text, touch.cause, touch.certain, touch.below)
+    return replace(touch, text=text)
 
 
 _CODE_OF_ITS_OWN = frozenset(("shell", "program", "command", "joined", "commands", "exec"))

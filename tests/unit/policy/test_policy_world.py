@@ -14,8 +14,7 @@ from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.policy.load import load_layer
 from interlock.runtime.policy.tool import tool_kind
-from interlock.runtime.tools.git_place import find_git_place
-from interlock.runtime.tools.git_settings import read_settings
+from interlock.runtime.tools.git_place import find_git_place, program_settings
 from interlock.runtime.tools.world import PosixWorld
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
@@ -111,8 +110,7 @@ def test_a_git_file_that_names_another_repository_asks(proj: Path) -> None:
     assert judged(proj, "git commit -m x", rules='allow = ["git *"]\n').effect == "ask"
 
 
-def test_a_worktree_belongs_to_the_repository_that_knows_it(proj: Path) -> None:
-    """FT-015: what reads passes; a git file that the repository knows nothing of is another matter."""
+def test_a_worktree_asks_for_its_common_directory_too(proj: Path) -> None:
     main = proj.parent / "main"
     main.mkdir()
     git(main, "init", "-q")
@@ -121,11 +119,8 @@ def test_a_worktree_belongs_to_the_repository_that_knows_it(proj: Path) -> None:
     place = find_git_place(str(proj / "tree"))
     assert place is not None
     assert len(place.folders) == 2
-    assert judged(proj, "cd tree && git status").effect == "allow"
-    assert judged(proj, "git -C tree status").effect == "allow"
-    (proj / "spoof").mkdir()
-    (proj / "spoof" / ".git").write_text((proj / "tree" / ".git").read_text())
-    assert judged(proj, "git -C spoof status").effect == "ask"
+    assert judged(proj, "cd tree && git status").effect == "ask"
+    assert judged(proj, "git -C tree status").effect == "ask"
 
 
 def test_a_folder_that_looks_like_a_repository_asks(proj: Path) -> None:
@@ -154,7 +149,7 @@ def test_settings_that_start_a_program_ask_and_are_named(proj: Path, setting: st
 def test_settings_of_everyday_do_not_ask(proj: Path) -> None:
     text = '[core]\n\tbare = false\n\tfsmonitor = true\n[remote "o"]\n\turl = x\n'
     text += '[filter "lfs"]\n\tprocess = git-lfs filter-process\n'
-    assert read_settings(text).programs == ()
+    assert program_settings(text) == ()
 
 
 @pytest.mark.parametrize(
@@ -170,7 +165,7 @@ def test_settings_of_everyday_do_not_ask(proj: Path) -> None:
     ],
 )
 def test_a_setting_is_found_however_it_is_written(text: str) -> None:
-    assert read_settings(text).programs
+    assert program_settings(text)
 
 
 def test_what_cannot_be_read_asks(proj: Path) -> None:
