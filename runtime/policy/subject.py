@@ -13,7 +13,7 @@ from itertools import islice
 from interlock.runtime.policy.below import secrets_below
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.folder_fact import MOST_NAMES, folder_objections
-from interlock.runtime.policy.git_fact import git_facts
+from interlock.runtime.policy.git_fact import git_facts, git_hosts, is_git, placed
 from interlock.runtime.policy.once import Once
 from interlock.runtime.policy.path import PathFact, path_fact
 from interlock.runtime.policy.plain_fact import PlainFact, plain_fact
@@ -173,7 +173,7 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
         facts,
         objections,
         risks,
-        found.hosts,
+        git_hosts(simple, found.hosts, call, world),
         plain.reads_only,
         plain.why_not,
         simple.understood,
@@ -185,15 +185,15 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
 
 def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: World) -> Iterator[PathFact]:
     patterns = {simple.argv[i] for i in simple.globs} if simple.globs else ()
-    for touch in plain.effects.touches:
+    touches = plain.effects.touches
+    for touch in placed(simple, touches, call, world) if is_git(simple) else touches:
+        if isinstance(touch, PathFact):
+            yield touch
+            continue
         if touch.text in patterns:
             yield from _expanded(touch, simple, call, world)
             continue
-        fact = path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True)
-        # git writing its own folder is what it is for; another program writing there is not
-        if touch.text == ".git" and program_name(simple.program) == "git":
-            fact = replace(fact, guard="")
-        yield _as(fact, touch)
+        yield _as(path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True), touch)
 
 
 def _as(fact: PathFact, touch: Touch) -> PathFact:

@@ -105,6 +105,14 @@ class Program:
     """Its words are targets, so a standing permission names all of them."""
     prints: str = ""
     """`words`: it prints the words it is given, or nothing; `names`: of a file its name, its size or its digest."""
+    tree: str = ""
+    """What becomes of the files that pathspecs name: read, write, delete; "": only names or the index are looked at."""
+    into: str = ""
+    """The folder that it writes into where no option names one."""
+    gone: str = ""
+    """What of the repository is lost: always, or with an option of the role `remove`, and then of the name given."""
+    hooks: frozenset[str] = frozenset()
+    """The hooks of the repository that it can start; `*`: any."""
     goal: str = ""
     """What it verifies: tests, lint, types, build, format."""
 
@@ -127,8 +135,8 @@ class Program:
         return bool(self.code) or any(OPERANDS[role].code for role in roles if role in OPERANDS)
 
 
-_LISTS = {"aliases", "given", "pairs", "fetches", "marks", "version", "verbs", "scripts"}
-_TEXTS = {"default", "check", "touches", "attached", "code", "goal", "prints"}
+_LISTS = {"aliases", "given", "pairs", "fetches", "marks", "version", "verbs", "scripts", "hooks"}
+_TEXTS = {"default", "check", "touches", "attached", "code", "goal", "prints", "tree", "into", "gone"}
 _NUMBERS = {"most", "least", "named_by"}
 _SWITCHES = {
     "only_reads", "below", "numbers", "one_dash", "stop", "safe_globs", "network", "transparent", "dashes", "elsewhere",
@@ -160,6 +168,8 @@ def read_entry(name: str, table: Mapping[str, Any], like: Program | None = None)
             made[field_name] = value
         elif key != "like":
             raise EntryError(f"{name}: nobody knows the key {key}")
+    if made.get("tree", "") not in ("", "read", "write", "delete"):
+        raise EntryError(f"{name}: tree is one of read, write, delete")
     if made.get("code", "") not in ("", *CODE_KINDS):
         raise EntryError(f"{name}: code is one of {', '.join(CODE_KINDS)}")
     base = like if like is not None else Program(name)

@@ -6,12 +6,10 @@ Promises: as `touch`. Pure.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import takewhile
 
 from interlock.runtime.policy.programs.awk import read_awk
 from interlock.runtime.policy.programs.find import find_paths, find_references, find_verdict
-from interlock.runtime.policy.programs.git import git_verdict
-from interlock.runtime.policy.programs.option import names
+from interlock.runtime.policy.programs.git_touch import git_touches
 from interlock.runtime.policy.programs.sed import read_sed
 from interlock.runtime.policy.programs.tar import tar_paths, tar_verdict
 from interlock.runtime.policy.programs.touch import ANYWHERE, Touch, plain_touches
@@ -105,31 +103,6 @@ def _test(usage: Usage) -> Iterator[Touch]:
             yield Touch("read", word)
 
 
-_GIT_WHOLE = names("reset checkout clean restore switch pull merge rebase stash apply am cherry-pick mv rm")
-_GIT_CONFIG_ASKS = names("--list -l --get --get-all --get-regexp")
-
-
-def _git(usage: Usage) -> Iterator[Touch]:
-    whole = usage.whole
-    if not git_verdict(whole):
-        yield Touch("read", ".")
-        for word in whole:
-            if word.startswith(("/", "..", "~")) or "/.." in word:
-                yield Touch("read", word)
-        yield from (Touch("read", folder, "-C") for folder in usage.of("cd"))
-        return
-    words = [word for word in whole if not word.startswith("-")]
-    verb = words[0] if words else ""
-    if verb == "config":
-        # behind the name such a word is the value that is set
-        rest = whole[whole.index("config") + 1 :]
-        options = takewhile(lambda word: word.startswith("-"), rest)
-        asks = rest[:1] in (("list",), ("get",)) or not _GIT_CONFIG_ASKS.isdisjoint(options)
-        yield Touch("read" if asks else "write", ".git/config")
-        return
-    yield Touch("write", "." if verb in _GIT_WHOLE else ".git")
-
-
 HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
     "find": _find,
     "tar": _tar,
@@ -138,6 +111,6 @@ HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
     "sed": _sed,
     "awk": _awk,
     "test": _test,
-    "git": _git,
+    "git": git_touches,
 }
 """Key `touches` of an entry -> who tells what data cannot say."""

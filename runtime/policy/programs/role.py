@@ -32,6 +32,7 @@ FLAGS: dict[str, Role] = {
     "flag": Role(False, True),  # changes only what is shown
     "act": Role(False),  # changes something that no other role describes
     "walk": Role(False, True),  # what the operands name is taken with everything below
+    "names": Role(False, True),  # of what the operands name only names, counts or the index are taken, and no content
     "outward": Role(False),  # follows links, which may lead anywhere
     "inplace": Role(False),  # files that are read are written as well
     "remove": Role(False),  # files that are read are deleted as well
@@ -42,6 +43,7 @@ FLAGS: dict[str, Role] = {
 
 VALUES: dict[str, Role] = {
     "text": Role(harmless=True),  # says how, never what
+    "content": Role(harmless=True),  # a text or a number with which content is looked at or shown
     "value": Role(harmless=True),  # not known what: it may name a file
     "count": Role(harmless=True),  # a number
     "read": Role(harmless=True, use="read"),
