@@ -145,8 +145,6 @@ def replace_stop(spec: Spec) -> Spec:
 
 def _countless(program: Program, args: Sequence[str]) -> Sequence[str]:
     """The words with counts and pairs put out of the way, each at its place."""
-    if program.attached:
-        args = [a.rstrip("0123456789") if a[:1] == "-" and a[1:2] in program.attached else a for a in args]
     if program.pairs and not set(program.pairs).isdisjoint(args):
         args = _without_pairs(args, program.pairs)
     if program.numbers:
@@ -188,7 +186,7 @@ def _value_role(role: str | None) -> str:
 
 def _operands(program: Program, reading: Reading, args: Sequence[str], start: int, given: Sequence[str]) -> list[Word]:
     at = [i for i in reading.operands if not (program.numbers and args[i][:1] in "-+" and args[i][1:].isdigit())]
-    slots = program.operands
+    slots = next((form for options, form in program.forms if not options.isdisjoint(given)), program.operands)
     if program.given and not program.given.isdisjoint(given) and slots and not slots[0].many:
         slots = slots[1:]
     roles = _roles(slots, len(at))
