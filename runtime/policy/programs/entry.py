@@ -55,12 +55,18 @@ class Program:
     """The handler in code that looks at what data cannot say."""
     touches: str = ""
     """The handler in code that tells what it touches, where the roles of its words do not."""
+    spills: str = ""
+    """The folder below which it writes files that no word names, unless a word names a folder or a file to write."""
+    shows: frozenset[str] = frozenset()
+    """Options with one of which it only shows, and spills nothing: `unzip -l`."""
+    plus: str = ""
+    """The role of an operand that begins with `+`: `vim +q`."""
     most: int | None = None
     least: int = 0
     numbers: bool = False
     """`-20` and `+3` are counts."""
     one_dash: bool = False
-    """Long options are written with one dash."""
+    """Long options are written with one dash, so that `-o` and `--o` are one."""
     stop: bool = False
     """Options end at the first operand."""
     optional: frozenset[str] = frozenset()
@@ -130,7 +136,7 @@ class Program:
 
 
 _LISTS = {"aliases", "given", "pairs", "fetches", "marks", "version", "verbs", "scripts"}
-_TEXTS = {"default", "check", "touches", "code", "goal", "prints"}
+_TEXTS = {"default", "check", "touches", "code", "goal", "prints", "spills", "plus"}
 _NUMBERS = {"most", "least", "named_by"}
 _SWITCHES = {
     "only_reads", "below", "numbers", "one_dash", "stop", "safe_globs", "network", "transparent", "dashes", "elsewhere",
@@ -151,8 +157,8 @@ def read_entry(name: str, table: Mapping[str, Any], like: Program | None = None)
             made["operands"] = _slots(name, _text(name, key, value))
         elif key == "forms":
             made["forms"] = _forms(name, value)
-        elif key == "optional":
-            made["optional"] = frozenset(option_names(_text(name, key, value)))
+        elif key in ("optional", "shows"):
+            made[key] = frozenset(option_names(_text(name, key, value)))
         elif key == "groups":
             made["groups"] = None if value == "*" else frozenset(_text(name, key, value).split())
         elif field_name in _LISTS:
@@ -168,6 +174,10 @@ def read_entry(name: str, table: Mapping[str, Any], like: Program | None = None)
             raise EntryError(f"{name}: nobody knows the key {key}")
     if made.get("code", "") not in ("", *CODE_KINDS):
         raise EntryError(f"{name}: code is one of {', '.join(CODE_KINDS)}")
+    if made.get("plus", "text") not in OPERANDS:
+        raise EntryError(f"{name}: an operand cannot be {made['plus']}")
+    if made.get("one_dash", like is not None and like.one_dash):
+        options = {**{name[1:]: role for name, role in options.items() if len(name) == 3}, **options}
     base = like if like is not None else Program(name)
     return replace(base, **{"aliases": (), **made, "name": name, "options": options})
 
