@@ -13,6 +13,7 @@ from typing import Literal
 from interlock.runtime.policy.floor import floor_verdict
 from interlock.runtime.policy.layer import Layer
 from interlock.runtime.policy.path import PathFact
+from interlock.runtime.policy.programs.address import UNKNOWN_HOST
 from interlock.runtime.policy.rule import Rule, Verdict
 from interlock.runtime.policy.rule_index import RuleIndex, Standing
 from interlock.runtime.policy.subject import Subject
@@ -29,6 +30,11 @@ def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime |
     for layer, rule in (*_each(standing, "denies"), *asks):
         if not rule.is_over(now) and rule.matches(subject):
             return _of_rule(layer, rule, rule.reason or f"{rule.effect} by rule {rule.id}")
+    if UNKNOWN_HOST in subject.hosts:
+        for layer, rule in (*asks, *_each(standing, "denies")):
+            if not rule.is_over(now) and rule.may_catch_host(subject):
+                why = f"which host it reaches is not known, and rule {rule.id} speaks of hosts"
+                return Verdict("ask", why, layer.name, rule.id)
     guards = _each(standing, "guards") if subject.wide_paths else ()
     for layer, rule in sorted(guards, key=_not_managed) if guards else ():
         if not rule.is_over(now) and rule.may_catch_below(subject):

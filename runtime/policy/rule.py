@@ -8,7 +8,7 @@ spelling. So a rule that is written carelessly asks too often and never too seld
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Literal
@@ -16,6 +16,7 @@ from typing import Literal
 from interlock.runtime.policy.path import PathFact, Use
 from interlock.runtime.policy.path_glob import PathGlobs
 from interlock.runtime.policy.pattern import Pattern, fits_strictly, fits_widely, word_test
+from interlock.runtime.policy.programs.address import UNKNOWN_HOST
 from interlock.runtime.policy.record import record
 from interlock.runtime.policy.subject import Subject
 
@@ -138,6 +139,12 @@ class Rule:
         wide = [f for f in subject.wide_paths if self.use in (None, f.use)]
         roots, home, fold = subject.roots, subject.call.home, subject.world.case_insensitive
         return any(self.paths.covers_part_of(f.resolved, roots, home, fold=fold) for f in wide)
+
+    def may_catch_host(self, subject: Subject) -> bool:
+        """Whether a host that the words do not tell may be one of this deny or ask."""
+        if not self.hosts or UNKNOWN_HOST not in subject.hosts:
+            return False
+        return replace(self, hosts=()).matches(subject)
 
     # -- narrow: allow
 

@@ -61,6 +61,8 @@ class Program:
     """Long options are written with one dash."""
     stop: bool = False
     """Options end at the first operand."""
+    leading: int = 0
+    """With `stop`: so many operands may stand in front of further options, as the host of ssh does."""
     attached: str = ""
     """Flags that a number may follow in the same word: `od -w16`."""
     pairs: tuple[str, ...] = ()
@@ -103,6 +105,10 @@ class Program:
     """Its words are targets, so a standing permission names all of them."""
     prints: str = ""
     """`words`: it prints the words it is given, or nothing; `names`: of a file its name, its size or its digest."""
+    module_too: bool = False
+    """It is a module of Python as well: `python -m` runs it."""
+    heeds: frozenset[str] = frozenset()
+    """Files that, in the folder of the command or above it, say which program or version is really run."""
     goal: str = ""
     """What it verifies: tests, lint, types, build, format."""
 
@@ -125,12 +131,12 @@ class Program:
         return bool(self.code) or any(OPERANDS[role].code for role in roles if role in OPERANDS)
 
 
-_LISTS = {"aliases", "given", "pairs", "fetches", "marks", "version", "verbs", "scripts"}
+_LISTS = {"aliases", "given", "pairs", "fetches", "marks", "version", "verbs", "scripts", "heeds"}
 _TEXTS = {"default", "check", "touches", "attached", "code", "goal", "prints"}
-_NUMBERS = {"most", "least", "named_by"}
+_NUMBERS = {"most", "least", "named_by", "leading"}
 _SWITCHES = {
     "only_reads", "below", "numbers", "one_dash", "stop", "safe_globs", "network", "transparent", "dashes", "elsewhere",
-    "assigns",    "standing", "exact", "literal", "bundled",
+    "assigns",    "standing", "exact", "literal", "bundled", "module_too",
 }  # fmt: skip
 
 
@@ -165,10 +171,10 @@ def read_entry(name: str, table: Mapping[str, Any], like: Program | None = None)
 
 
 def option_names(text: str) -> list[str]:
-    """`-ab --long` -> `-a`, `-b`, `--long`."""
+    """`-ab --long` -> `-a`, `-b`, `--long`; a name of one letter is written with one dash everywhere."""
     found: list[str] = []
     for word in text.split():
-        found += [word] if word.startswith("--") else [f"-{letter}" for letter in word[1:]]
+        found += [word] if word.startswith("--") and len(word) > 3 else [f"-{letter}" for letter in word.lstrip("-")]
     return found
 
 
