@@ -8,6 +8,7 @@ a command names in it is told as a path. Pure.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from interlock.runtime.policy.path import PathFact, is_below, path_fact
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import SimpleCommand
 
+_STAGED = re.compile(r":[0-3]:(.+)", re.DOTALL)
 _ELSEWHERE = ("--git-dir", "--work-tree", "--namespace", "--super-prefix")
 
 
@@ -33,10 +35,11 @@ def git_facts(
         return tuple(_named(simple.argv[1:], folder, folder, call, world) if reads else ()), ()
     facts = tuple(path_fact(path, "read" if reads else "write", call, world) for path in place.folders)
     told = [fact for fact in facts if not fact.inside]
-    if reads and told and _holds_the_workspace(place, call, world):
+    if told and (_is_worktree_of_its_own(place, call, world) or (reads and _holds_the_workspace(place, call, world))):
         told = []
-    if reads and not place.bare and len(place.folders) == 1:
-        told += _named(simple.argv[1:], folder, posixpath.dirname(place.folders[0]), call, world)
+    if reads and not place.bare and (place.worktree or len(place.folders) == 1):
+        top = place.worktree or posixpath.dirname(place.folders[0])
+        told += _named(simple.argv[1:], folder, top, call, world)
     against: list[str] = []
     if place.bare:
         against.append("the folder itself is a repository whose settings may have been checked in")
@@ -56,6 +59,19 @@ def _holds_the_workspace(place: GitPlace, call: Call, world: World) -> bool:
     return any(is_below(world.resolve(root).path, top) for root in call.workspace)
 
 
+def _is_worktree_of_its_own(place: GitPlace, call: Call, world: World) -> bool:
+    """Whether the workspace lies in a linked worktree, whose repository is where the project's main folder has it."""
+    if not place.worktree or len(place.folders) != 2:
+        return False
+    git, common = place.folders
+    top = posixpath.dirname(common)
+    if posixpath.basename(common) != ".git" or not is_below(git, f"{common}/worktrees"):
+        return False
+    if is_below(call.home or "/", top):
+        return False  # a repository of the home folder holds the person's own files
+    return any(is_below(world.resolve(root).path, place.worktree) for root in call.workspace)
+
+
 def _named(args: Sequence[str], folder: str, top: str, call: Call, world: World) -> list[PathFact]:
     """The files that operands name: `HEAD:path`, what stands behind `--`, and words that are files here."""
     found: list[PathFact] = []
@@ -65,6 +81,10 @@ def _named(args: Sequence[str], folder: str, top: str, call: Call, world: World)
             behind = True
             continue
         if not behind and word.startswith("-"):
+            continue
+        if not behind and (staged := _STAGED.fullmatch(word)):
+            place = folder if staged[1].startswith(("./", "../")) else top
+            found.append(path_fact(posixpath.join(place, staged[1]), "read", call, world))
             continue
         revision, colon, path = word.partition(":")
         if colon and revision and path and not behind:

@@ -38,6 +38,8 @@ class PathFact:
     """Whether it is known to be touched; a word that only may be a path is not."""
     below: bool = False
     """Everything below it is touched as well."""
+    tracked: bool = False
+    """Of what lies below only the files that version control keeps."""
 
     def on_wire(self) -> dict[str, Any]:
         """As it stands in an ask's facts."""
@@ -71,13 +73,30 @@ def path_fact(
     root = _place_above(seen.path, call.workspace, world)
     inside = root is not None and seen.error is None
     own = _place_above(seen.path, call.protected, world) is not None
-    guard = guard_of(_from_root(seen.path, root), "read" if use == "read" else "write")
+    guard = guard_of(_from_root(seen.path, root), use)
     if not guard and whole != seen.path and (plain := posixpath.normpath(whole)) != seen.path:
         # the name as written counts too: what is a link today may be a file tomorrow
-        guard = guard_of(_from_root(plain, root), "read" if use == "read" else "write")
+        guard = guard_of(_from_root(plain, root), use)
+    if not guard and use != "read" and root and _is_in_repository(seen.path, root, world):
+        guard = "version control runs what stands here"
     if not guard and seen.kind == "file" and seen.links > 1 and use != "read":
         guard = f"the file has {seen.links} names; another may lie outside"
     return PathFact(written, seen.path, inside, use, seen.kind, guard, own, seen.error)
+
+
+def _is_in_repository(path: str, root: str, world: World) -> bool:
+    """Whether a path lies in a repository's own folder that has another name than `.git`."""
+    folder = posixpath.dirname(path)
+    while is_below(folder, root):
+        if world.resolve(f"{folder}/HEAD").exists and (
+            world.resolve(f"{folder}/commondir").exists
+            or (world.resolve(f"{folder}/objects").exists and world.resolve(f"{folder}/refs").exists)
+        ):
+            return True
+        if folder == "/":
+            break
+        folder = posixpath.dirname(folder)
+    return False
 
 
 def _place_above(path: str, places: tuple[str, ...], world: World) -> str | None:

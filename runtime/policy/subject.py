@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from interlock.runtime.policy.below import secrets_below
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.folder_fact import MOST_NAMES, folder_objections
 from interlock.runtime.policy.git_fact import git_facts
 from interlock.runtime.policy.once import Once
 from interlock.runtime.policy.path import PathFact, path_fact
 from interlock.runtime.policy.plain_fact import PlainFact, plain_fact
-from interlock.runtime.policy.programs import program_of
+from interlock.runtime.policy.programs import program_of, read_usage
 from interlock.runtime.policy.programs.address import hosts_in
 from interlock.runtime.policy.programs.touch import Touch
 from interlock.runtime.policy.shell.classify import program_name
@@ -95,6 +96,18 @@ class Subject:
         return fact.resolved or None
 
     @Once
+    def place(self) -> PathFact | None:
+        """The folder that a command works in; None for other tools, and where only run time tells it."""
+        if self.simple is None or self.simple.cwd is None:
+            return None
+        return path_fact(".", "read", self.call, self.world, cwd=self.simple.cwd)
+
+    @property
+    def works_inside(self) -> bool:
+        """Whether the folder that it works in, where that is known, is inside the workspace."""
+        return self.place is None or self.place.inside
+
+    @Once
     def roots(self) -> tuple[str, ...]:
         """The real paths of the workspace's roots."""
         return tuple([self.world.resolve(root).path for root in self.call.workspace])
@@ -103,8 +116,8 @@ class Subject:
     def wide_paths(self) -> tuple[PathFact, ...]:
         """The paths that stand for all that is below them: folders it changes, or reads with what is in them."""
         if self.simple is None:
-            walks = self.tool == "grep" or self.tool == "read_file"
-            return tuple([f for f in self.paths if f.resolved and f.kind == "folder" and walks])
+            kinds = {"grep": ("folder", "missing", "link", "other"), "read_file": ("folder",)}.get(self.tool, ())
+            return tuple([fact for fact in self.paths if fact.resolved and fact.kind in kinds])
         folders = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
         return tuple([fact for fact in folders if fact.below or fact.use != "read"])
 
@@ -118,6 +131,12 @@ class Subject:
         facts = [path_fact(text, "write", self.call, self.world, cwd=cwd, shell=True) for text in texts]
         return tuple([replace(fact, certain=False) for fact in facts if fact.resolved])
 
+    @property
+    def _looks_at_hidden(self) -> bool:
+        """Whether it goes into hidden names of the folders that it walks; some programs do only when they are told."""
+        usage = read_usage(self.program.rpartition("/")[2], self.args) if self.simple is not None else None
+        return usage is None or not usage.program.visible or usage.has("hidden")
+
     @Once
     def boundary(self) -> tuple[PathFact, ...]:
         """Paths outside or guarded, also those that only may be paths.
@@ -125,6 +144,10 @@ class Subject:
         A program without a table may write to any of its words, so each word counts that would lead out.
         """
         found = [fact for fact in self.paths if not fact.inside or fact.guard]
+        if not self.works_inside and not self.read_only and self.place is not None:
+            found.append(self.place)
+        if self.wide_paths:
+            found += secrets_below(self.wide_paths, self._looks_at_hidden, self.call, self.world)
         if self.simple is not None and not self.read_only:
             found += [fact for fact in self.suspects if not fact.inside or fact.guard]
         return tuple(dict.fromkeys([fact for fact in found if fact.kind != "unknown"])) if found else ()
@@ -175,7 +198,7 @@ def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: Wor
 
 def _as(fact: PathFact, touch: Touch) -> PathFact:
     if not touch.certain or touch.below:
-        return replace(fact, certain=touch.certain, below=touch.below)
+        return replace(fact, certain=touch.certain, below=touch.below, tracked=touch.tracked)
     return fact
 
 
@@ -183,7 +206,7 @@ def _expanded(touch: Touch, simple: SimpleCommand, call: Call, world: World) -> 
     """A pattern's own place, and every file it stands for."""
     text, use = touch.text, touch.use
     whole = path_fact(text, use, call, world, cwd=simple.cwd, shell=True)
-    yield _as(whole, touch)
+    yield replace(_as(whole, touch), kind=whole.kind if whole.kind == "unknown" else "pattern")
     if whole.kind == "unknown" or not whole.inside:
         return
     # a pattern for hidden names also stands for `..` in some shells
@@ -205,6 +228,8 @@ def _risk_words(found: Effects, paths: tuple[PathFact, ...], reads: bool, unders
     words = {"execute"} if not reads else {"read"}
     if found.writes:
         words.add("write")
+    if any(touch.use == "delete" for touch in found.touches):
+        words.add("delete")
     if found.reads:
         words.add("read")
     if found.network:

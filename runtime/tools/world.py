@@ -14,7 +14,11 @@ import sys
 from itertools import islice
 
 from interlock.runtime.policy.call import GitPlace, Kind, Resolved
+from interlock.runtime.policy.guard import is_secret
 from interlock.runtime.tools.git_place import find_git_place
+
+_NOT_YOURS = frozenset((".git", "node_modules", "site-packages", "__pycache__", ".tox", ".mypy_cache"))
+"""Folders of what was installed from elsewhere or made by programs: samples of keys lie in them, and none of yours."""
 
 
 class PosixWorld:
@@ -62,6 +66,27 @@ class PosixWorld:
         except (OSError, ValueError, RecursionError):
             return None
         return found if len(found) <= limit else None
+
+    def find_secret(self, folder: str, hidden: bool, limit: int) -> str | None:
+        """The first file of credentials below `folder`."""
+        todo, seen = [folder], 0
+        while todo:
+            try:
+                with os.scandir(todo.pop()) as entries:
+                    for entry in entries:
+                        seen += 1
+                        if seen > limit:
+                            return None
+                        if entry.name.startswith(".") and not hidden:
+                            continue
+                        if entry.is_dir(follow_symlinks=False):
+                            if entry.name not in _NOT_YOURS:
+                                todo.append(entry.path)
+                        elif is_secret(entry.path) and entry.is_file(follow_symlinks=False):
+                            return entry.path
+            except OSError:
+                continue  # what we cannot look into, the command cannot read either
+        return ""
 
     def git_place(self, folder: str) -> GitPlace | None:
         """The repository that git would find from `folder` upwards."""

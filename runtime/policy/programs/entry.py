@@ -49,6 +49,8 @@ class Program:
     """With the options that are listed as harmless it changes nothing, and runs nothing that is not listed itself."""
     below: bool = False
     """It always works on what lies below the folders that it is given."""
+    visible: bool = False
+    """A walk passes over hidden names, unless an option of the role `hidden` is given."""
     check: str = ""
     """The handler in code that looks at what data cannot say."""
     touches: str = ""
@@ -136,7 +138,7 @@ _TEXTS = {"default", "check", "touches", "attached", "code", "goal", "prints"}
 _NUMBERS = {"most", "least", "named_by", "leading"}
 _SWITCHES = {
     "only_reads", "below", "numbers", "one_dash", "stop", "safe_globs", "network", "transparent", "dashes", "elsewhere",
-    "assigns",    "standing", "exact", "literal", "bundled", "module_too",
+    "assigns",    "standing", "exact", "visible", "literal", "bundled", "module_too",
 }  # fmt: skip
 
 

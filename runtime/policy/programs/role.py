@@ -35,6 +35,7 @@ FLAGS: dict[str, Role] = {
     "outward": Role(False),  # follows links, which may lead anywhere
     "inplace": Role(False),  # files that are read are written as well
     "remove": Role(False),  # files that are read are deleted as well
+    "hidden": Role(False, True),  # makes a walk go into hidden names as well
     "fetch": Role(False),  # makes a program that only sometimes does use the network
 }  # fmt: skip
 """Options without a value."""

@@ -30,6 +30,8 @@ class Touch:
     """Whether it is known to be a path and to be used so."""
     below: bool = False
     """Everything below it counts as well."""
+    tracked: bool = False
+    """Of what lies below only the files that version control keeps."""
 
 
 def plain_touches(usage: Usage, *, reads_only: bool = False, wraps: bool = False) -> Iterator[Touch]:
