@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interlock.runtime.policy.builtin import default_policy, with_built_in
+from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.decide import decide
 from interlock.runtime.policy.grant import Grant
