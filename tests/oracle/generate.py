@@ -101,7 +101,8 @@ def generate(seed: int, only: str = "") -> Command:
     """The command of a seed. `only`: of entries whose name begins so."""
     rng = Random(seed)
     by_program = _by_program(only)
-    program = rng.choice([*by_program, *(["git"] * (len(by_program) // 4) if "git" in by_program else [])])
+    names = list(by_program)
+    program = rng.choice([*names, *["git"] * (len(names) // 4 if "git" in by_program else 0)])
     entry = rng.choice(by_program[program])
     words = _simple(entry, rng)
     return Command(entry.name, rng.choices(_SHAPES, _WEIGHTS)[0](words, rng) if rng.random() < 0.4 else words)
