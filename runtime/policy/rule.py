@@ -185,7 +185,8 @@ class Rule:
 
     def _allows_command(self, subject: Subject) -> bool:
         if subject.simple is None:
-            return not self.arguments or self._covers(_words(subject))
+            words = _words(subject)
+            return not self.arguments or (bool(words) and self._covers(words))
         if not self._allows_variables(subject):
             return False
         if self.commands and not any(

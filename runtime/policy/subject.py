@@ -96,11 +96,16 @@ class Subject:
         return fact.resolved or None
 
     @Once
+    def place(self) -> PathFact | None:
+        """The folder that a command works in; None for other tools, and where only run time tells it."""
+        if self.simple is None or self.simple.cwd is None:
+            return None
+        return path_fact(".", "read", self.call, self.world, cwd=self.simple.cwd)
+
+    @property
     def works_inside(self) -> bool:
         """Whether the folder that it works in, where that is known, is inside the workspace."""
-        if self.simple is None or self.simple.cwd is None:
-            return True
-        return path_fact(".", "read", self.call, self.world, cwd=self.simple.cwd).inside
+        return self.place is None or self.place.inside
 
     @Once
     def roots(self) -> tuple[str, ...]:
@@ -139,6 +144,8 @@ class Subject:
         A program without a table may write to any of its words, so each word counts that would lead out.
         """
         found = [fact for fact in self.paths if not fact.inside or fact.guard]
+        if not self.works_inside and not self.read_only and self.place is not None:
+            found.append(self.place)
         if self.wide_paths:
             found += secrets_below(self.wide_paths, self._looks_at_hidden, self.call, self.world)
         if self.simple is not None and not self.read_only:

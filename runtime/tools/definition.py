@@ -103,13 +103,11 @@ Executor = Callable[[RunContext], Awaitable[ToolOutput | str]]
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A file that must still be this version when the call starts."""
+    """The target of a change, which must still be this version when the call starts."""
 
     place: Place
     baseline: Baseline | None
     """None: there must be no such file."""
-    role: str
-    """`target` of a change, or `operand` of a command."""
 
 
 @dataclass(frozen=True, slots=True)
