@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-Kind = Literal["read", "write", "delete", "exec", "connect"]
+Kind = Literal["read", "list", "write", "delete", "exec", "connect"]
+"""`list`: the names in a folder were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class _Reader:
         if name in ("open", "openat", "openat2", "creat"):
             yield from _opened(name, args, result, by)
         elif name == "getdents64":
-            yield Touch("read", folders[0][1], name, by)
+            yield Touch("list", folders[0][1], name, by)
         elif name in ("connect", "sendto", "bind"):
             yield from _addressed(process, name, args, by)
         elif name in ("execve", "execveat"):
@@ -201,7 +202,8 @@ def _kept(path: str) -> str:
 
 @cache
 def _real_path(path: str) -> str:
-    return os.path.realpath(path)
+    # what stands there is of the process that asks
+    return path if path.startswith(("/proc/", "/dev/")) else os.path.realpath(path)
 
 
 @cache
