@@ -750,6 +750,21 @@ class TestTheAsk:
         assert shown["order", "run.sh"]["content"]
         assert shown["program", "sh"]["real"] == os.path.realpath(str(shutil.which("sh")))
 
+    async def test_names_that_are_no_text_and_very_many_names_can_be_recorded(
+        self, desk: OpenDesk, tmp_path: Path
+    ) -> None:
+        world = World(tmp_path)
+        odd = os.fsdecode(b"n\xff.log")
+        for name in (odd, *(f"long-name-of-a-file-{n}.log" for n in range(900))):
+            world.write(name, "")
+        async with desk(tmp_path) as d:
+            d.before = lambda ask: world.write(odd, "other") and None
+            refused = await d("bash", command="rm -f n*.log *.log")
+            assert refused.code == "stale_file_baseline"
+            assert "n\\udcff.log holds something else" in refused.summary
+            [ask] = [e for e in d.events("tool.permission") if e["type"] == "tool.permission"]
+            assert len(json.dumps(ask["facts"]["footing"])) < 30_000
+
     async def test_what_cannot_be_held_is_said(self, desk: OpenDesk, tmp_path: Path) -> None:
         world = World(tmp_path)
         world.write("big.sh", "#\n" * 400_000)
