@@ -14,6 +14,7 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -47,6 +48,7 @@ class Connection:
         self._reader = reader
         self._writer = writer
         self._client: str | None = None
+        self._kind: Literal["person", "flag"] = "person"
         self._faults = 0
         self._queue: deque[Change] = deque()
         self._wake = asyncio.Event()
@@ -57,7 +59,7 @@ class Connection:
     @property
     def approver(self) -> Approver:
         """As whom its answers are recorded."""
-        return Approver(kind="person", uid=self.peer.uid, pid=self.peer.pid, client=self._client)
+        return Approver(kind=self._kind, uid=self.peer.uid, pid=self.peer.pid, client=self._client)
 
     async def serve(self) -> None:
         """Read and answer until the peer leaves or the stream cannot be used any more."""
@@ -129,9 +131,12 @@ class Connection:
 
     def _run(self, method: str, params: Params) -> dict[str, object]:
         if method == "hello":
-            self._client = self._desk.greeted(params)
+            greeted = self._desk.greeted(params)
+            self._client, self._kind = greeted.client, greeted.kind
         if method == "asks.subscribe":
             return self._subscribe()
+        if method == "asks.unsubscribe":
+            return self._leave()
         return self._desk.run(method, params, self.approver)
 
     def _begin_preview(self, request_id: str | int, params: PreviewParams) -> None:
@@ -161,6 +166,13 @@ class Connection:
             self._queue.extend(Opened(ask) for ask in asks)
             self._wake.set()
         return {"open": len(self._desk.broker.pending())}
+
+    def _leave(self) -> dict[str, object]:
+        if self._unsubscribe is not None:
+            self._desk.broker.say_goodbye()
+            self._unsubscribe()
+            self._unsubscribe = None
+        return {}
 
     def _notice(self, change: Change) -> None:
         if len(self._queue) >= _QUEUE_LIMIT:

@@ -39,6 +39,7 @@ async def execute(setting: Setting, call: Call) -> ToolOutput:
         durable=not tool.read_only,
     )
     ticket.ran = True
+    setting.touch(str(call.raw_input.get("command", "")) if isinstance(call.raw_input, dict) else "")
     begun = monotonic()
     output = await _stoppable(setting, call, asyncio.Event())
     call.started_at = started.ts

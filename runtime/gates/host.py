@@ -26,6 +26,7 @@ from interlock.runtime.gates.grants import HostGrants
 from interlock.runtime.gates.ledger import Ledger
 from interlock.runtime.gates.rules import Rules
 from interlock.runtime.journal.writer import Clock, JournalWriteError, JournalWriter, system_clock
+from interlock.runtime.tools import brand
 from interlock.runtime.version import __version__
 
 GATE_MARK = "gate"
@@ -38,11 +39,14 @@ class WatchedBroker(Broker):
     def __init__(self, record: Record, clock: Clock) -> None:
         super().__init__(record, clock)
         self.listeners = 0
+        self.is_left = False
+        """Whether the last one who listened has said goodbye, and will not be back in a moment."""
 
     def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """As the broker's own, counted."""
         leave = super().subscribe(listener)
         self.listeners += 1
+        self.is_left = False
         left: list[bool] = []
 
         def leave_once() -> None:
@@ -52,6 +56,10 @@ class WatchedBroker(Broker):
             leave()
 
         return leave_once
+
+    def say_goodbye(self) -> None:
+        """The last one to do so leaves nobody."""
+        self.is_left = self.listeners == 1
 
 
 class GateHost:
@@ -100,6 +108,11 @@ class GateHost:
     def is_watched(self) -> bool:
         """Whether any approver is told of asks at this moment."""
         return self.broker.listeners > 0
+
+    @property
+    def is_left(self) -> bool:
+        """Whether nobody watches and nobody is about to."""
+        return self.broker.is_left
 
     def now(self) -> datetime:
         """The host's clock."""
@@ -159,8 +172,15 @@ class GateHost:
         new = set(pids) - self._agent_pids
         if new:
             self._agent_pids |= new
+            for pid in new:
+                brand.brand_tree(pid)
             if self._server is not None:
                 self._server.learn(new)
+
+    def touch(self, text: str) -> None:
+        """An agent may run this now: remember the terminal multiplexers that it names."""
+        if self._server is not None:
+            self._server.touch(text)
 
     def forget(self, pids: Iterable[int]) -> None:
         """Processes that have ended; their orphans stay known to the socket."""

@@ -53,6 +53,7 @@ class Home(Protocol):
     def is_watched(self) -> bool: ...
     @property
     def reply_to(self) -> str | None: ...
+    def touch(self, text: str, /) -> None: ...
     def belongs(self, ask_id: str, ledger: Ledger, /) -> None: ...
 
 
@@ -92,6 +93,8 @@ class Ledger:
         """Record the intent; the second time nothing. Raises JournalWriteError."""
         if call.intent_id:
             return
+        # before anything is decided: the agent may run it by its own rules
+        self._host.touch(" ".join(str(call.input.get(name, "")) for name in ("command", "cmd", "commandLine")))
         intent_id = self._journal.ids.new(INTENT)
         event = wished(call, intent_id)
         self._journal.append(event)

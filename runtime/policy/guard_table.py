@@ -53,7 +53,7 @@ Interlock: interlock.toml interlock-policy.toml .interlock .config/interlock app
 """  # noqa: E501
 _STARTS = """
 version control runs what stands here: .git *.git/ .hg .svn .jj .bzr .gitconfig .gitmodules .gitattributes .lfsconfig .hgrc .arcconfig .config/git .config/jj
-hooks of version control are set here: .husky .huskyrc* lefthook.* .lefthook.* lefthook-local.* .lefthook-local.* .lefthook .lefthook-local .pre-commit-config.y*ml .pre-commit-hooks.y*ml prek.toml .overcommit.yml .git-hooks .githooks simple-git-hooks.* .simple-git-hooks.* .lintstagedrc* lint-staged.config.* captainhook.json .captainhook.json grumphp.y*ml grumphp.y*ml.dist hk.pkl .config/hk.pkl .rusty-hook.toml
+hooks of version control are set here: .husky .huskyrc* lefthook.y*ml lefthook.toml lefthook.json* .lefthook.y*ml .lefthook.toml .lefthook.json* lefthook-local.y*ml lefthook-local.toml lefthook-local.json* .lefthook-local.y*ml .lefthook-local.toml .lefthook-local.json* .lefthook .lefthook-local .pre-commit-config.y*ml .pre-commit-hooks.y*ml prek.toml .overcommit.yml .git-hooks .githooks simple-git-hooks.* .simple-git-hooks.* .lintstagedrc* lint-staged.config.* captainhook.json .captainhook.json grumphp.y*ml grumphp.y*ml.dist hk.pkl .config/hk.pkl .rusty-hook.toml
 a tool runs or chooses programs by it: .envrc .envrc.* .direnvrc .config/direnv .autoenv .autoenv.* .shadowenv.d .tool-versions .tool-versions.* .asdfrc mise.toml mise.*.toml .mise.toml .mise.*.toml .mise .mise-tasks mise-tasks .config/mise* .rtx.toml .prototools .sdkmanrc .nvmrc .node-version .python-version .ruby-version .java-version .go-version .php-version .terraform-version devbox.json devenv.nix devenv.yaml devenv.local.nix .flox rust-toolchain rust-toolchain.toml .bazeliskrc .bazelversion
 an editor or a development environment runs what stands here: .devcontainer .devcontainer.json devcontainer.json .gitpod.yml .gitpod .gitpod.dockerfile .replit replit.nix .idx .codesandbox .stackblitzrc .theia .dir-locals.el .dir-locals-2.el .ycm_extra_conf.py .nvim.lua .nvimrc .exrc .lvimrc .local.vimrc .vimrc _vimrc .vim .config/nvim .config/vim .emacs .emacs.d .kakrc
 a package manager or a build tool runs or trusts what stands here: .npmrc .yarnrc .yarnrc.y*ml .yarn .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs .pnpmfile.mjs bunfig.toml .bunfig.toml pip.conf pip.ini .pip .config/pip .pypirc .pydistutils.cfg uv.toml .config/uv poetry.toml .condarc .mambarc .cargo/config .cargo/config.toml .gemrc .bundle nuget.config .mvn gradle-wrapper.properties maven-wrapper.properties .gradle/init.d init.gradle init.gradle.kts .sbtopts .jvmopts .bazelrc .buckconfig .buckconfig.local .terraformrc terraform.rc ansible.cfg .ansible.cfg .m2/settings.xml
@@ -102,6 +102,10 @@ class GuardTable:
             if len(behind) == len(rest) and all(shape.fullmatch(p) for shape, p in zip(rest, behind, strict=True)):
                 return why
         return self._by_shape(part + "/" * (at + 1 < len(parts))) if self.shapes else ""
+
+    def last_of_runs(self) -> frozenset[str]:
+        """The last component of every word of several; those with a sign for any part are not among them."""
+        return frozenset(rest[-1].pattern.replace("\\", "") for runs in self.runs.values() for rest, _ in runs)
 
     def _by_shape(self, part: str) -> str:
         found = self._known.get(part)

@@ -13,7 +13,7 @@ from itertools import islice
 from interlock.runtime.policy.below import secrets_below
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.folder_fact import MOST_NAMES, folder_objections
-from interlock.runtime.policy.git_fact import git_facts
+from interlock.runtime.policy.git_fact import git_facts, git_hosts, is_git, placed
 from interlock.runtime.policy.once import Once
 from interlock.runtime.policy.path import PathFact, path_fact
 from interlock.runtime.policy.plain_fact import PlainFact, plain_fact
@@ -26,7 +26,7 @@ from interlock.runtime.policy.tool import ToolKind, is_known, paths_of, tool_kin
 
 _MAY_RUN = frozenset(("loose", "command", "commands", "joined"))
 """Operands that may be a program, or that are not known."""
-_MOST_WORDS = 400
+MOST_WORDS = 400
 """Words and paths of one command that are looked at; a command with more is never allowed."""
 
 
@@ -76,7 +76,7 @@ class Subject:
     @Once
     def may_wrap(self) -> bool:
         """Whether it is a program that nobody knows, which may run what its words name."""
-        if self.simple is None or self.read_only or not self.args or len(self.args) > _MOST_WORDS:
+        if self.simple is None or self.read_only or not self.args or len(self.args) > MOST_WORDS:
             return False
         entry = program_of(self.program.rpartition("/")[2])
         return entry is None or (not entry.named_by and any(slot.role in _MAY_RUN for slot in entry.operands))
@@ -96,6 +96,18 @@ class Subject:
         return fact.resolved or None
 
     @Once
+    def place(self) -> PathFact | None:
+        """The folder that a command works in; None for other tools, and where only run time tells it."""
+        if self.simple is None or self.simple.cwd is None:
+            return None
+        return path_fact(".", "read", self.call, self.world, cwd=self.simple.cwd)
+
+    @property
+    def works_inside(self) -> bool:
+        """Whether the folder that it works in, where that is known, is inside the workspace."""
+        return self.place is None or self.place.inside
+
+    @Once
     def roots(self) -> tuple[str, ...]:
         """The real paths of the workspace's roots."""
         return tuple([self.world.resolve(root).path for root in self.call.workspace])
@@ -104,8 +116,8 @@ class Subject:
     def wide_paths(self) -> tuple[PathFact, ...]:
         """The paths that stand for all that is below them: folders it changes, or reads with what is in them."""
         if self.simple is None:
-            walks = self.tool == "grep" or self.tool == "read_file"
-            return tuple([f for f in self.paths if f.resolved and f.kind == "folder" and walks])
+            kinds = {"grep": ("folder", "missing", "link", "other"), "read_file": ("folder",)}.get(self.tool, ())
+            return tuple([fact for fact in self.paths if fact.resolved and fact.kind in kinds])
         folders = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
         return tuple([fact for fact in folders if fact.below or fact.use != "read"])
 
@@ -132,6 +144,8 @@ class Subject:
         A program without a table may write to any of its words, so each word counts that would lead out.
         """
         found = [fact for fact in self.paths if not fact.inside or fact.guard]
+        if not self.works_inside and not self.read_only and self.place is not None:
+            found.append(self.place)
         if self.wide_paths:
             found += secrets_below(self.wide_paths, self._looks_at_hidden, self.call, self.world)
         if self.simple is not None and not self.read_only:
@@ -143,12 +157,12 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     """The facts of one simple command."""
     plain = plain_fact(simple)
     found = plain.effects
-    paths = tuple(islice(_shell_paths(simple, plain, call, world), _MOST_WORDS + 1))
+    paths = tuple(islice(_shell_paths(simple, plain, call, world), MOST_WORDS + 1))
     git, objections = git_facts(simple, plain.reads_only, call, world)
     if plain.reads_only:
         objections = (*objections, *folder_objections(simple, call, world))
-    if len(paths) > _MOST_WORDS or (len(simple.argv) > _MOST_WORDS and not plain.reads_only):
-        objections = (*objections, f"it has more than {_MOST_WORDS} words or paths")
+    if len(paths) > MOST_WORDS or (len(simple.argv) > MOST_WORDS and not plain.reads_only):
+        objections = (*objections, f"it has more than {MOST_WORDS} words or paths")
     facts = tuple(dict.fromkeys((*paths, *git))) if git or len(paths) > 1 else paths
     risks = frozenset((*_risk_words(found, facts, plain.reads_only, simple.understood), *found.flags))
     return Subject(
@@ -159,7 +173,7 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
         facts,
         objections,
         risks,
-        found.hosts,
+        git_hosts(simple, found.hosts, call, world),
         plain.reads_only,
         plain.why_not,
         simple.understood,
@@ -171,15 +185,15 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
 
 def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: World) -> Iterator[PathFact]:
     patterns = {simple.argv[i] for i in simple.globs} if simple.globs else ()
-    for touch in plain.effects.touches:
+    touches = plain.effects.touches
+    for touch in placed(simple, touches, call, world) if is_git(simple) else touches:
+        if isinstance(touch, PathFact):
+            yield touch
+            continue
         if touch.text in patterns:
             yield from _expanded(touch, simple, call, world)
             continue
-        fact = path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True)
-        # git writing its own folder is what it is for; another program writing there is not
-        if touch.text == ".git" and program_name(simple.program) == "git":
-            fact = replace(fact, guard="")
-        yield _as(fact, touch)
+        yield _as(path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True), touch)
 
 
 def _as(fact: PathFact, touch: Touch) -> PathFact:

@@ -7,17 +7,21 @@ Promises: every word that could name a path or a host is either told with its us
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST, address_of, hosts_in, is_remote
-from interlock.runtime.policy.programs.git import stays_here
+from interlock.runtime.policy.programs.git_touch import REPOSITORY, UNLESS, WHOLE, reaches_out
 from interlock.runtime.policy.programs.handlers import HANDLERS
 from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.programs.role import ROLES
-from interlock.runtime.policy.programs.touch import NO_FILES, Touch, looks_like_path, pieces_of, plain_touches
+from interlock.runtime.policy.programs.touch import ANYWHERE, NO_FILES, Touch, looks_like_path, pieces_of, plain_touches
 from interlock.runtime.policy.programs.usage import Usage, read_usage
 from interlock.runtime.policy.record import record
 
 _MOST_SUSPECTS = 60
+_MOST_TOUCHES = 1_000
+"""Paths of one command that are told one by one; a command with more touches what is not known."""
 
 
 @record
@@ -38,10 +42,15 @@ def touched_by(name: str, args: Sequence[str], *, reads_only: bool, wraps: bool 
     usage = read_usage(name, args)
     if usage is None:
         return _of_unknown(args)
-    found = list(_touches(usage, reads_only=reads_only, wraps=wraps))
+    found = list(islice(_touches(usage, reads_only=reads_only, wraps=wraps), _MOST_TOUCHES + 1))
+    if len(found) > _MOST_TOUCHES:
+        found[-1] = Touch("read" if reads_only else "write", ANYWHERE)
     base = usage.of("cd")
     if base:
-        found = [_moved(touch, base) if touch.cause not in ("-C", "cd") else touch for touch in found]
+        found = [
+            _moved(touch, base) if touch.cause not in ("-C", "cd", REPOSITORY, WHOLE, UNLESS) else touch
+            for touch in found
+        ]
     suspects = [] if reads_only or wraps else _suspects(usage, args)
     network, hosts = _network(usage, args)
     return Touched(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(suspects))[:_MOST_SUSPECTS], hosts, network)
@@ -65,13 +74,13 @@ def _of_unknown(args: Sequence[str]) -> Touched:
 def _moved(touch: Touch, folders: Sequence[str]) -> Touch:
     """The path seen from the folder that an option changes to."""
     text = touch.text
-    if text.startswith(("/", "~", "$", "<")):
+    if text.startswith(("/", "~", "$", "<", ":/")):
         return touch
     for folder in reversed(folders):
         text = f"{folder}/{text}"
         if folder.startswith("/"):
             break
-    return Touch(touch.use, text, touch.cause, touch.certain, touch.below)
+    return replace(touch, text=text)
 
 
 _CODE_OF_ITS_OWN = frozenset(("shell", "program", "command", "joined", "commands", "exec"))
@@ -105,7 +114,7 @@ def _network(usage: Usage, args: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
     network = program.network or usage.root.network or bool(named) or usage.has("fetch")
     network = network or (bool(usage.root.fetches) and not usage.root.fetches.isdisjoint(args))
     if usage.root.name == "git":
-        network = network and not stays_here(args)
+        network = reaches_out(usage)
     if network and usage.unlisted:
         # an option that is not known may take the word that was read as the host, and another is the host then
         found += [address_of(word) for word in usage.operands if "/" not in word]

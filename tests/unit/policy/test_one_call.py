@@ -76,12 +76,14 @@ COMMANDS = ["ls", "cat a.py", "cat key", "cat ../secrets/key", "rm -rf build", "
 ARGV = [["ls", "-la"], ["cat", "key"], ["bash", "-lc", "git status; rm -rf x"], ["bash", "-lc", "cat a.py"], ["rm", "-rf", "x"],
         ["cat", "a.py; rm -rf x"], ["apply_patch", "*** Begin Patch\n*** Add File: docs/c\n+x\n*** End Patch"]]  # fmt: skip
 PATHS = ["a.py", "docs/a.md", "./docs/../secrets/key", "secrets/key", "secrets", "/etc/passwd", "~/.ssh/id_rsa", ".env",
-         ".git/HEAD", "lefthook.yml", ".claude/worktrees/f/a.py", ".", "docs", "src", "..", "kept/a", "interlock-policy.toml"]  # fmt: skip
+         ".git/HEAD", "lefthook.yml",
+         ".claude/worktrees/f/a.py", ".", "docs", "src", "..", "kept/a", "interlock-policy.toml"]  # fmt: skip
 FOLDERS = ["docs", "secrets", "src", "/etc", ".", ".."]
 GLOBS = ["**/*.py", "docs/*", "secrets/*", "/etc/**", "*.md"]
 PATCHES = [f"*** Begin Patch\n*** {verb} File: {path}\n@@\n-a\n+b\n*** End Patch\n"
            for verb in ("Add", "Update", "Delete") for path in ("docs/a.md", "a.py", "secrets/key", "kept/a", "../x")] + [
-           "*** Begin Patch\n*** Update File: kept/a\n*** Move to: docs/a\n*** End Patch", "--- a/secrets/key\n+++ b/secrets/key\n",
+           "*** Begin Patch\n*** Update File: kept/a\n*** Move to: docs/a\n*** End Patch",
+           "--- a/secrets/key\n+++ b/secrets/key\n",
            "nothing"]  # fmt: skip
 CHANGES = [{"docs/a.md": {"type": "update"}}, {"kept/a": {"type": "delete"}}, {"a.py": {"update": {"move_path": "secrets/a"}}},
            [{"path": "docs/a.md", "kind": {"type": "add"}}], [{"kind": "add"}]]  # fmt: skip
