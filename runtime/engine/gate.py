@@ -133,7 +133,7 @@ def _ask(
         ask_id=new_ask_id(),
         prompt=setting.masked(prepared.prompt),
         risks=tuple(decision.risks),
-        facts=decision.facts() | prepared.facts,
+        facts=decision.facts() | prepared.facts | {"outputLimit": setting.manifest.limit(tool.name, tool.max_bytes)},
         suggested_rules=tuple(offer.plain() for offer in offers),
         input_digest=call.digest,
         diff=call.diff_ref.id if call.diff_ref else None,
