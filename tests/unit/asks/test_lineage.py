@@ -125,12 +125,13 @@ def test_a_multiplexer_that_an_agent_named_needs_a_hand(table: Table) -> None:
     table.add(30, 1, name="tmux: server", terminal=False)
     table.add(31, 30)
     lineage = Lineage(table, hand)
-    assert lineage.objection(31) is None
+    assert lineage.typed(31) is None
     lineage.known.touched |= touched("tmux send-keys y Enter")
-    assert "no person" in (lineage.objection(31) or "")
-    assert lineage.objection(31) is None
+    assert "no person" in (lineage.typed(31) or "")
+    assert lineage.typed(31) is None
     assert seen == [(31, 30, "tmux")] * 2
-    assert lineage.objection(20) is None, "another terminal needs none"
+    assert lineage.typed(20) is None, "another terminal needs none"
+    assert lineage.objection(31) is None, "to watch needs none"
 
 
 @pytest.mark.parametrize(
