@@ -210,6 +210,7 @@ class InterlockApp(App[int]):
         """The next ask that waits, from anywhere."""
         if not any(ask.is_open for ask in self.store.asks):
             self.notify("Nothing waits for you.", markup=False, timeout=3)
+            self._go_in_inbox(step)  # what is over leaves the card
             return
         self.show_view("inbox")
         if self.screen.is_mounted:

@@ -130,7 +130,7 @@ class Errands:
         ask_id, asks = given.ask_id, self._hosts.asks
         try:
             reply = await client.answer(
-                ask_id,
+                asks[ask_id].ask_id,
                 given.digest,
                 given.answer,
                 scope=given.scope,
@@ -249,11 +249,12 @@ class Errands:
 
         ask_id, digest, rule = key
         client = self._hosts.client_of(ask_id)
-        if client is None or "asks.preview" not in client.host.methods:
+        ask = self._hosts.asks.get(ask_id)
+        if ask is None or client is None or "asks.preview" not in client.host.methods:
             self.previews[key] = Preview("fault", "its host does not look through past calls")
         else:
             try:
-                self.previews[key] = preview_of(await client.preview(ask_id, digest, rule or None))
+                self.previews[key] = preview_of(await client.preview(ask.ask_id, digest, rule or None))
             except AskRefused as error:
                 self.previews[key] = Preview("fault", error.message, refused=error.name == "rule_refused")
             except HostGone as error:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from interlock.tui.elsewhere import Elsewhere
 from interlock.tui.errands import Errands
 from interlock.tui.model.ask import CAUSES, Ask, answered_words, ask_of
 
@@ -39,7 +40,13 @@ class _Host:
     client: AskClient | None = None
     task: asyncio.Task[None] | None = None
     sessions: dict[str, SessionInfo] = field(default_factory=dict)
-    asks: set[str] = field(default_factory=set)
+    asks: dict[str, str] = field(default_factory=dict)
+    """Ids of its asks -> what they are called in `Hosts.asks`."""
+
+    @property
+    def pid(self) -> int:
+        """Of its process; a host that only a journal names tells it when it is greeted."""
+        return self.info.pid or (self.client.host.pid if self.client is not None else 0)
 
 
 class Hosts:
@@ -54,7 +61,8 @@ class Hosts:
     ) -> None:
         """`left` is told of each session whose host went away by itself. `clock`: steady seconds."""
         self.asks: dict[str, Ask] = {}
-        """Open asks and those that ended while the screen watched, by id, in the order in which they came."""
+        """Open asks and those that ended while the screen watched, in the order in which they came; by id, and those of
+        another host with an id that stands already by `ID@PID` of that host."""
         self.problems: tuple[str, ...] = ()
         """Ours: what could not be used, and why."""
         self.looked = asyncio.Event()
@@ -63,7 +71,11 @@ class Hosts:
         self._opened = opened
         self._left = left
         self._hosts: dict[str, _Host] = {}
-        self._refused: set[str] = set()
+        self._elsewhere = Elsewhere()
+        self._seen: tuple[str, ...] = ()
+        """Problems of the last look."""
+        self._lasting: tuple[str, ...] = ()
+        """Problems that stay while the screen does."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self.errands = Errands(self, clock)
         """What is asked of hosts: answers, previews, revocations."""
@@ -97,9 +109,12 @@ class Hosts:
             self._problem((str(error),))
             self.looked.set()
             return
-        self._problem(seen.problems)
+        served = {session for host in self._hosts.values() for session in host.sessions}
+        elsewhere = await self._elsewhere.look({info.socket for info in seen.hosts}, served)
+        self._seen = seen.problems
+        self._tell()
         ready = []
-        for info in seen.hosts:
+        for info in (*seen.hosts, *elsewhere):
             if info.socket not in self._hosts:
                 host = self._hosts[info.socket] = _Host(info)
                 told = asyncio.Event()
@@ -109,6 +124,9 @@ class Hosts:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.gather(*ready), 3.0)
             self.looked.set()
+
+    def _tell(self) -> None:
+        self._problem((*self._seen, *self._lasting, *self._elsewhere.unreached()))
 
     def _problem(self, problems: tuple[str, ...]) -> None:
         if problems != self.problems:
@@ -122,6 +140,7 @@ class Hosts:
         cause = CAUSES["host_gone"]
         try:
             host.client = await AskClient.connect(host.info.socket, CLIENT)
+            self._elsewhere.answered(host.info.socket)
             host.sessions = {s.id: s for s in await host.client.sessions()}
             # the subscription tells every open ask once more; taking them there alone leaves no gap between the two
             expected = {view.ask_id for view in await host.client.list()}
@@ -132,7 +151,10 @@ class Hosts:
                 expected.discard(notice.ask.ask_id if isinstance(notice, OpenedNotice) else notice.ask_id)
                 if not expected:
                     told.set()
-        except HostGone:
+        except HostGone as error:
+            if host.client is None:
+                self._elsewhere.failed(host.info.socket, str(error))
+                self._tell()
             for session in host.sessions:
                 self._left(session)
         except AskRefused as error:
@@ -148,7 +170,7 @@ class Hosts:
             self._gone(host, cause)
 
     def _gone(self, host: _Host, cause: str) -> None:
-        for ask_id in host.asks:
+        for ask_id in host.asks.values():
             ask = self.asks.get(ask_id)
             if ask is not None and ask.stage in ("open", "held", "sending", "sent"):
                 doubt = (
@@ -163,8 +185,7 @@ class Hosts:
 
         if isinstance(notice, OpenedNotice):
             await self._take(host, notice.ask)
-        elif notice.ask_id in self.asks:
-            ask = self.asks[notice.ask_id]
+        elif (ask := self.asks.get(host.asks.get(notice.ask_id, ""))) is not None:
             if isinstance(notice, AnsweredNotice):
                 own = host.client is not None and notice.by == host.client.host.you
                 words = answered_words(
@@ -180,7 +201,8 @@ class Hosts:
         self.changed()
 
     async def _take(self, host: _Host, view: AskView) -> None:
-        if view.ask_id in self.asks:
+        key = self._key(host, view.ask_id)
+        if key in self.asks and self.asks[key].stage not in ("answered", "closed"):
             return
         info = host.sessions.get(view.session)
         if info is None and host.client is not None:
@@ -191,17 +213,29 @@ class Hosts:
             view.session,
             view.opened_at,
             missing=tuple(view.omitted),
-            host_pid=host.info.pid,
+            host_pid=host.pid,
+            host=host.info.socket,
             title=info.title if info else "",
             journal=info.journal if info else "",
         )
-        ask = replace(ask, agent=ask.agent or (info.agent if info else ""))
+        ask = replace(ask, id=key, wire_id=view.ask_id, agent=ask.agent or (info.agent if info else ""))
         self.asks[ask.id] = ask
-        host.asks.add(ask.id)
+        host.asks[view.ask_id] = key
         self._opened(ask)
         self.changed()
         if not ask.is_whole:
             self.spawn(self._complete(host, ask))
+
+    def _key(self, host: _Host, ask_id: str) -> str:
+        """What an ask of this host is called here; a warning when another host has one of the same id."""
+        other = self.asks.get(ask_id)
+        if other is None or other.host == host.info.socket:
+            return ask_id
+        warning = f"two hosts have an ask with the id {ask_id}: both are listed, each with its own agent and folder"
+        if warning not in self._lasting:
+            self._lasting = (*self._lasting, warning)
+            self._tell()
+        return f"{ask_id}@{host.pid}"
 
     async def _complete(self, host: _Host, ask: Ask) -> None:
         """Bring what the list left out: large fields, and the diff, which is a file."""
@@ -209,11 +243,12 @@ class Hosts:
 
         if ask.missing and host.client is not None:
             try:
-                event = await host.client.read(ask.id)
+                event = await host.client.read(ask.ask_id)
             except (AskRefused, HostGone) as error:
                 self.update(ask.id, fault=f"the whole ask cannot be read: {error}")
                 return
-            full = ask_of(event, ask.session, missing=(), host_pid=ask.host_pid, title=ask.title, journal=ask.journal)
+            more = {name: getattr(ask, name) for name in ("host_pid", "host", "title", "journal", "wire_id")}
+            full = replace(ask_of(event, ask.session, missing=(), **more), id=ask.id)
             full = replace(full, opened_at=ask.opened_at, agent=full.agent or ask.agent)
             current = self.asks[ask.id]
             ask = self.asks[ask.id] = replace(full, stage=current.stage, outcome=current.outcome)
@@ -238,7 +273,7 @@ class Hosts:
         """Tell the host that the ask was drawn; it does not matter if that fails."""
         host = self._host_of(ask_id)
         if host is not None and host.client is not None and self.asks[ask_id].is_open:
-            self.spawn(_quietly(host.client.shown(ask_id)))
+            self.spawn(_quietly(host.client.shown(self.asks[ask_id].ask_id)))
 
     def client_of(self, ask_id: str) -> AskClient | None:
         """The connection to the host of an ask."""
@@ -250,7 +285,7 @@ class Hosts:
         return next((h.client for h in self._hosts.values() if session in h.sessions), None)
 
     def _host_of(self, ask_id: str) -> _Host | None:
-        return next((host for host in self._hosts.values() if ask_id in host.asks), None)
+        return next((host for host in self._hosts.values() if ask_id in host.asks.values()), None)
 
     def spawn(self, work: Any) -> None:
         """Do some work beside; the screen is not settled while it goes on."""

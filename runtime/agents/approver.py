@@ -45,7 +45,7 @@ async def answer_all(
 ) -> None:
     """Answer everything that is asked at `socket` until the host closes it. `told` hears `ask` and `answer`."""
     try:
-        async with await AskClient.connect(socket, client=NAME) as client:
+        async with await AskClient.connect(socket, client=NAME, kind="flag") as client:
             async for notice in client.subscribe():
                 if isinstance(notice, OpenedNotice):
                     told("ask", notice.ask)

@@ -13,7 +13,7 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import ValidationError
 
@@ -127,15 +127,23 @@ class AskClient:
         self.host: HelloReply
 
     @classmethod
-    async def connect(cls, path: Path | str, client: str = "interlock", *, timeout: float = 5.0) -> AskClient:
-        """Connect and greet. `timeout` in seconds. Raises `HostGone`, `AskRefused` (for example `not_allowed`)."""
+    async def connect(
+        cls,
+        path: Path | str,
+        client: str = "interlock",
+        *,
+        kind: Literal["person", "flag"] = "person",
+        timeout: float = 5.0,
+    ) -> AskClient:
+        """Connect and greet. `kind`: as what its answers are recorded. `timeout` in seconds. Raises `HostGone`,
+        `AskRefused` (for example `not_allowed`)."""
         made = await asyncio.to_thread(_connect, path, timeout)
         made.setblocking(False)
         reader, writer = await asyncio.open_unix_connection(sock=made)
         self = cls(reader, writer)
         try:
             async with asyncio.timeout(timeout):
-                hello = await self._call("hello", {"client": client, "protocol": PROTOCOL_VERSION})
+                hello = await self._call("hello", {"client": client, "protocol": PROTOCOL_VERSION, "kind": kind})
         except TimeoutError:
             await self.close()
             raise HostGone(f"the host at {path} does not answer") from None
@@ -315,6 +323,10 @@ class BlockingClient:
                 return _result(reply)
             if reply.get("id") is None and "error" in reply:
                 raise _refused(reply["error"])
+
+    def sessions(self) -> tuple[SessionInfo, ...]:
+        """The sessions of the host."""
+        return tuple(_read(SessionInfo, item) for item in self.call("session.list").get("sessions", ()))
 
     def list(self) -> tuple[AskView, ...]:
         """All open asks, oldest first."""

@@ -14,6 +14,7 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -47,6 +48,7 @@ class Connection:
         self._reader = reader
         self._writer = writer
         self._client: str | None = None
+        self._kind: Literal["person", "flag"] = "person"
         self._faults = 0
         self._queue: deque[Change] = deque()
         self._wake = asyncio.Event()
@@ -57,7 +59,7 @@ class Connection:
     @property
     def approver(self) -> Approver:
         """As whom its answers are recorded."""
-        return Approver(kind="person", uid=self.peer.uid, pid=self.peer.pid, client=self._client)
+        return Approver(kind=self._kind, uid=self.peer.uid, pid=self.peer.pid, client=self._client)
 
     async def serve(self) -> None:
         """Read and answer until the peer leaves or the stream cannot be used any more."""
@@ -129,7 +131,8 @@ class Connection:
 
     def _run(self, method: str, params: Params) -> dict[str, object]:
         if method == "hello":
-            self._client = self._desk.greeted(params)
+            greeted = self._desk.greeted(params)
+            self._client, self._kind = greeted.client, greeted.kind
         if method == "asks.subscribe":
             return self._subscribe()
         if method == "asks.unsubscribe":

@@ -18,15 +18,24 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from interlock.runtime.asks.lineage import start_token
+from interlock.runtime.asks.lineage import Known
+from interlock.runtime.asks.process import start_token
 from interlock.runtime.asks.protocol import PROTOCOL_VERSION, SessionInfo
 from interlock.runtime.events.base import Record
-from interlock.runtime.journal.place import run_home
+from interlock.runtime.journal.place import PlaceError, run_home
+from interlock.runtime.tools import brand
 from interlock.runtime.version import __version__
 
 _log = logging.getLogger(__name__)
 
 _MAX_BYTES = 1 << 20
+
+
+class AgentProcess(Record):
+    """A process of an agent."""
+
+    pid: int
+    start_time: str
 
 
 class HostInfo(Record):
@@ -39,6 +48,21 @@ class HostInfo(Record):
     socket: str
     version: str = ""
     sessions: tuple[SessionInfo, ...] = ()
+    agents: tuple[AgentProcess, ...] = ()
+    """Processes of its agents: whatever descends from them may answer nowhere."""
+    all_below: bool = False
+    """Whether everything below the host belongs to its agent; orphans are adopted by it."""
+    touched: tuple[str, ...] = ()
+    """Terminal multiplexers that commands of its agents named."""
+
+    @property
+    def known(self) -> Known:
+        """What it tells of agents' processes."""
+        return Known(
+            agents={one.pid: one.start_time for one in self.agents},
+            hosts={self.pid: self.start_time} if self.all_below else {},
+            touched=set(self.touched),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +83,16 @@ class Announcement:
 
     def update(self, sessions: Sequence[SessionInfo]) -> None:
         """Write it again with other sessions."""
-        self.info = self.info.model_copy(update={"sessions": tuple(sessions)})
+        self._write(sessions=tuple(sessions))
+
+    def tell(self, news: Known) -> None:
+        """Write it again with more that is known of agents; processes that have ended are left out."""
+        new = [AgentProcess(pid=pid, start_time=started) for pid, started in news.agents.items()]
+        living = tuple(one for one in (*self.info.agents, *new) if start_token(one.pid) == one.start_time)
+        self._write(agents=living, touched=tuple(sorted({*self.info.touched, *news.touched})))
+
+    def _write(self, **fields: object) -> None:
+        self.info = self.info.model_copy(update=fields)
         _write(self.file, self.info)
 
     def remove(self) -> None:
@@ -81,10 +114,43 @@ def announce(socket_path: Path, sessions: Sequence[SessionInfo]) -> Announcement
         socket=os.fspath(socket_path),
         version=__version__,
         sessions=tuple(sessions),
+        all_below=brand.adopts(),
     )
     made = Announcement(run_home() / f"host-{os.getpid()}-{secrets.token_hex(4)}.json", info)
     _write(made.file, info)
     return made
+
+
+class OtherHosts:
+    """What all hosts of the run folder tell of agents' processes; a file is read again only when it has changed."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, tuple[int, int]] = {}
+
+    def news(self) -> Known:
+        """What files that are new or have changed tell. What cannot be read tells nothing, and is logged."""
+        found = Known()
+        try:
+            entries = [e for e in os.scandir(run_home()) if e.name.startswith("host-") and e.name.endswith(".json")]
+        except (PlaceError, OSError) as error:
+            _log.warning("what other hosts know of agents cannot be read: %s", error)
+            return found
+        for entry in entries:
+            with contextlib.suppress(FileNotFoundError):
+                seen = entry.stat(follow_symlinks=False)
+                stamp = (seen.st_mtime_ns, seen.st_ino)
+                if self._read.get(entry.name) != stamp:
+                    self._read[entry.name] = stamp
+                    self._add(Path(entry.path), found)
+        return found
+
+    def _add(self, file: Path, found: Known) -> None:
+        try:
+            found.add(_read(file).known)
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            _log.info("discovery file not used: %s: %s", file, error)
 
 
 def hosts() -> list[HostInfo]:

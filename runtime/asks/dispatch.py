@@ -58,14 +58,14 @@ class Desk:
         self.objection: Callable[[int], str | None] = lambda _pid: None
         """Why the process may not answer; asked again before every answer, and before all about standing permissions."""
 
-    def greeted(self, params: Params) -> str:
-        """The name of the client. Raises `Fault` when it speaks another protocol."""
+    def greeted(self, params: Params) -> HelloParams:
+        """Who connects. Raises `Fault` when it speaks another protocol."""
         assert isinstance(params, HelloParams)
         if params.protocol != PROTOCOL_VERSION:
             raise Fault(
                 ErrorName.BAD_REQUEST, f"this host speaks protocol {PROTOCOL_VERSION}", protocol=PROTOCOL_VERSION
             )
-        return params.client
+        return params
 
     def run(self, method: str, params: Params, by: Approver) -> dict[str, Any]:
         """The result of a request. Raises `Fault`."""

@@ -108,6 +108,8 @@ class HelloParams(Params):
 
     client: Label
     protocol: int = PROTOCOL_VERSION
+    kind: Literal["person", "flag"] = "person"
+    """What answers: a person, or an option of a command line that answers everything; it is recorded as that."""
 
 
 class ListParams(Params):

@@ -20,7 +20,8 @@ from interlock.runtime.asks.connection import Connection
 from interlock.runtime.asks.dispatch import Desk
 from interlock.runtime.asks.endpoint import Endpoint, EndpointError
 from interlock.runtime.asks.frame import error_line
-from interlock.runtime.asks.lineage import Lineage
+from interlock.runtime.asks.hand import touched
+from interlock.runtime.asks.lineage import Known, Lineage
 from interlock.runtime.asks.peer import own_uid, peer_of
 from interlock.runtime.asks.protocol import MAX_FRAME_BYTES, ErrorName, Fault, SessionInfo
 from interlock.runtime.asks.standing import GrantDesk
@@ -56,6 +57,7 @@ class AskServer:
         self._wanted = None if path is None else Path(path)
         self._agent_pids = agent_pids
         self._lineage = Lineage()
+        self._others = discovery.OtherHosts()
         self._desk = Desk(broker, listed, grants)
         self._desk.objection = self.objection
         self._announce = announce
@@ -110,8 +112,23 @@ class AskServer:
 
     def learn(self, pids: Iterable[int]) -> None:
         """Remember processes of the agent; call it as soon as one is started, so that its orphans are known too."""
-        self._lineage.learn(pids)
+        self._publish(Known(agents=self._lineage.learn(pids)))
+
+    def touch(self, text: str) -> None:
+        """A command of the agent is about to run: remember the terminal multiplexers that it names."""
+        new = touched(text) - self._lineage.known.touched
+        if new:
+            self._lineage.known.touched |= new
+            self._publish(Known(touched=new))
+
+    def _publish(self, news: Known) -> None:
         self._judged.clear()
+        if self._host is None:
+            return
+        try:
+            self._host.tell(news)
+        except OSError as error:
+            _log.error("other hosts cannot be told of the agent's processes: %s", error)
 
     def objection(self, pid: int) -> str | None:
         """Why the process may not answer; None: it may."""
@@ -121,6 +138,7 @@ class AskServer:
         if known is not None and known[0] == agents and now - known[1] < _VERDICT_SECONDS:
             return known[2]
         self._lineage.learn(agents)
+        self._lineage.known.add(self._others.news())
         verdict = self._lineage.objection(pid)
         if len(self._judged) > MAX_CONNECTIONS:
             self._judged.clear()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import typer
 
     from interlock.runtime.asks.protocol import AnswerReply, AskView
+    from interlock.runtime.cli.asks_command import Waiting
     from interlock.runtime.events.permission import AnswerKind, Scope
 
 
@@ -25,7 +26,11 @@ def register(app: typer.Typer) -> None:
 
     @app.command()
     def answer(
-        ask: str = typer.Argument(..., metavar="ID", help="The ask, or the first letters of its id."),
+        ask: str = typer.Argument(
+            ...,
+            metavar="ID",
+            help="The ask, or the first letters of its id; ID@HOST names the host by its pid or session.",
+        ),
         decision: str = typer.Argument(..., metavar="allow|deny"),
         scope: str = typer.Option("once", "--scope", help="once, turn, session, ten_minutes or rule (allow only)."),
         suggestion: int = typer.Option(
@@ -38,7 +43,8 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Answer one question: allow it or deny it."""
         _check(decision, scope, message, suggestion, rule)
-        socket, view = _find(ask)
+        waiting = _find(ask)
+        socket, view = waiting.socket, waiting.view
         chosen = _chosen(view, scope, suggestion)
         standing = {"suggestion": chosen.get("digest"), "rule": _text_of(rule)}
         reply = _send(socket, view, digest, decision, scope, message, **standing)
@@ -106,23 +112,39 @@ def _check(decision: str, scope: str, message: str | None, suggestion: int | Non
         raise CommandFault("--message goes with `deny` alone", 2)
 
 
-def _find(wanted: str) -> tuple[str, AskView]:
-    from interlock.runtime.cli.asks_command import gather, live_sockets, plain
+def _find(wanted: str) -> Waiting:
+    from interlock.runtime.cli.asks_command import gather, plain
     from interlock.runtime.cli.fault import CommandFault
     from interlock.runtime.cli.late import fate
 
-    found, problems = gather("interlock answer")
-    exact = [pair for pair in found if pair[1].ask_id == wanted]
-    alike = exact or [pair for pair in found if wanted and pair[1].ask_id.startswith(wanted)]
-    if len(alike) == 1:
-        return alike[0]
-    if alike:
-        raise CommandFault(f"{len(alike)} open asks begin with {wanted!r}: give more of the id")
-    more = "".join(f"\n{plain(problem)}" for problem in problems)
-    known = fate(wanted, live_sockets())
+    found = gather("interlock answer")
+    fitting = [one for one in found.waiting if one.view.ask_id == wanted]
+    if not fitting:
+        ask, _, host = wanted.rpartition("@") if "@" in wanted else (wanted, "", "")
+        fitting = [one for one in found.waiting if ask and one.view.ask_id.startswith(ask) and _is_of(one, host)]
+        fitting = [one for one in fitting if one.view.ask_id == ask] or fitting
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise CommandFault(_several(wanted, fitting))
+    more = "".join(f"\n{plain(problem)}" for problem in (*found.problems, *found.unreached))
+    known = fate(wanted, found.sockets)
     if known is not None:
         raise CommandFault(f"not answered: {plain(known)}.{more}")
     raise CommandFault(f"no open ask {plain(wanted)!r}. `interlock asks` lists them.{more}")
+
+
+def _is_of(one: Waiting, host: str) -> bool:
+    return not host or host in (str(one.pid), one.socket) or one.view.session.startswith(host)
+
+
+def _several(wanted: str, fitting: list[Waiting]) -> str:
+    from interlock.runtime.cli.asks_command import plain
+
+    names = "".join(f"\n  {plain(one.name)}  (session {plain(one.view.session)})" for one in fitting[:10])
+    if len({one.view.ask_id for one in fitting}) == 1:
+        return f"{len(fitting)} hosts have an open ask {plain(wanted)!r}: say which one you mean:{names}"
+    return f"{len(fitting)} open asks begin with {plain(wanted)!r}: give more of the id:{names}"
 
 
 def _send(

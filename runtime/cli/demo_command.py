@@ -121,6 +121,8 @@ def _session(part: Any) -> dict[str, Any]:
 
 
 def _teller(tell: Tell) -> Callable[[str, AskView | AnsweredNotice], None]:
+    from interlock.runtime.asks.protocol import AnsweredNotice
+
     def told(kind: str, what: AskView | AnsweredNotice) -> None:
         event = getattr(what, "event", {})
         line: dict[str, Any] = {"event": kind, "session": what.session, "askId": what.ask_id}
@@ -128,6 +130,7 @@ def _teller(tell: Tell) -> Callable[[str, AskView | AnsweredNotice], None]:
             line |= {"tool": event.get("tool"), "prompt": event.get("prompt"), "reason": event.get("reason")}
         else:
             line |= {"answer": getattr(what, "answer", None), "scope": getattr(what, "scope", None)}
+            line |= {"by": what.by.kind} if isinstance(what, AnsweredNotice) else {}
         tell(line)
 
     return told
@@ -138,13 +141,16 @@ def _print_json(line: dict[str, Any]) -> None:
 
 
 def _print_plain(line: dict[str, Any]) -> None:
+    from interlock.runtime.events.permission import APPROVER_WORDS
+
     match line.get("event"):
         case "begun":
             text = f"begun   {line['session']} in {line['project']}"
         case "ask":
             text = f"asked   {line['tool']}: {line['prompt']}"
         case "answer":
-            text = f"answer  {line['answer']}"
+            by = APPROVER_WORDS.get(line["by"], line["by"])
+            text = f"answer  {line['answer']} by {by}"
         case _:
             text = f"result  {line['result']}\njournal {line['journal']}\nproject {line['project']}"
     _out(text)

@@ -111,7 +111,9 @@ def _gates(ref: LogRef) -> list[Path]:
     from interlock.runtime.journal.place import sessions_home
     from interlock.runtime.library.catalog import list_sessions
 
-    found = [s for s in list_sessions(sessions_home()) if (s.agent_kind, s.foreign_session) == (ref.kind, ref.session)]
+    # the hooks of a sub-agent tell the gate the session that it works for
+    about = {(ref.kind, ref.session), (ref.kind, ref.parent or ref.session)}
+    found = [s for s in list_sessions(sessions_home()) if (s.agent_kind, s.foreign_session) in about]
     return [summary.path for summary in reversed(found)]
 
 

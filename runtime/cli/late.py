@@ -10,7 +10,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from interlock.runtime.events.permission import PermissionAnswered, PermissionClosed, ToolPermission
+from interlock.runtime.events.permission import APPROVER_WORDS, PermissionAnswered, PermissionClosed, ToolPermission
 from interlock.runtime.journal.codec import decode_line
 from interlock.runtime.journal.opening import is_foreign
 from interlock.runtime.journal.tail import last_lines
@@ -77,7 +77,7 @@ def _told(folder: Path, events: list[ToolPermission | PermissionAnswered | Permi
     last = events[-1]
     match last:
         case PermissionAnswered():
-            who = last.by.client or last.by.kind
+            who = last.by.client or APPROVER_WORDS.get(last.by.kind, last.by.kind)
             return f"{last.ask_id} is not open: already answered with {last.answer} by {who} at {last.ts}"
         case PermissionClosed():
             return f"{last.ask_id} is not open: closed at {last.ts} ({last.cause}); {_without_us(folder)}"

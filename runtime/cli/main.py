@@ -39,6 +39,9 @@ _COMMANDS = (
 )
 """Every name is a module `<name>_command` beside this file with `register(app)`."""
 
+_AGENTS = ("demo", "call", "acp", "codex", "opencode")
+"""Commands whose process starts nothing but what belongs to an agent (and, for `demo`, a host of its own)."""
+
 
 def main() -> None:
     """Entry point of the `interlock` program."""
@@ -47,6 +50,10 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"interlock {__version__}")
         return
+    if sys.argv[1:2] and sys.argv[1] in _AGENTS:
+        from interlock.runtime.tools.brand import adopt_orphans
+
+        adopt_orphans()
     sys.exit(run(sys.argv[1:]) if sys.argv[1:] else _screen())
 
 

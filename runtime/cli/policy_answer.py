@@ -1,8 +1,9 @@
 """One call, as `interlock policy check` takes it, and the answer as it gives it.
 
-Promises: a call is `{"tool", "input" | "command" | "path", "cwd", "workspace", "home"}`, or has its tool and input under
-`call`; without a workspace its directory is the workspace; a very long command may be given as `command_python`, an
-expression of texts, `+` and `*`. Raises ValueError for what is no call.
+Promises: a call is `{"tool", "input" | "command" | "path", "agent", "cwd", "workspace", "home"}`, or has its tool and input
+under `call`, and is made as the gate of that agent makes it; without an agent the tool and its fields mean what they mean
+to whichever agent has them. Without a workspace its directory is the workspace; a very long command may be given as
+`command_python`, an expression of texts, `+` and `*`. Raises ValueError for what is no call.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from interlock.runtime.cli.text_expression import text_of
 from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.decide import Decision, Part, decide
-from interlock.runtime.policy.tool import tool_kind
+from interlock.runtime.policy.foreign import make_call
+from interlock.runtime.policy.foreign_table import ANY, OWN, foreign_tool, is_foreign
 from interlock.runtime.tools.world import PosixWorld
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _AROUND = ("tool", "input", "cwd", "workspace", "home", "call", "layout", "agent")
 """What stands around a tool's input; everything else on the top is part of it."""
+_NOTES = ("id", "name", "note", "comment")
+"""What a line may say of itself, beside a tool that is known to take none of these."""
 
 
 def answer(given: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
@@ -53,26 +57,40 @@ def call_of(given: Mapping[str, Any]) -> Call:
     if not isinstance(inner, Mapping):
         raise ValueError("'call' is an object")
     tool = _text(inner, "tool", "")
-    arguments = inner.get("input", {key: value for key, value in inner.items() if key not in _AROUND})
-    if not tool or not isinstance(arguments, Mapping) or not arguments:
-        raise ValueError("a call has a 'tool' and an 'input', a 'command' or a 'path'")
-    kind = tool_kind(tool)
-    if isinstance(expression := arguments.get("command_python"), str) and "command" not in arguments:
-        rest = {key: value for key, value in arguments.items() if key != "command_python"}
-        arguments = {**rest, "command": text_of(expression)}
-    if kind.name == "bash" and not isinstance(arguments.get("command", arguments.get("cmd")), str | list):
-        raise ValueError("a call of a shell has a 'command'")
-    return Call(
-        tool=kind.name,
-        input=dict(arguments),
+    notes = _NOTES if foreign_tool(ANY, tool) is not None else ()
+    arguments = inner.get("input", {k: v for k, v in inner.items() if k not in _AROUND and k not in notes})
+    if not tool:
+        raise ValueError("a call has a 'tool', and an 'input', a 'command' or a 'path'")
+    if isinstance(arguments, Mapping) and "command" not in arguments:
+        arguments = _spelled_out(arguments)
+    agent = _text(given, "agent", "")
+    call = make_call(
+        agent,
+        tool,
+        arguments,
         cwd=_text(given, "cwd", os.getcwd()),
         workspace=roots_of(given),
         home=_text(given, "home", os.path.expanduser("~")),
-        risks=kind.risks,
-        read_only=kind.read_only,
-        agent=_text(given, "agent", ""),
         protected=_own_places(),
+        form=_form_of(agent),
     )
+    if not agent and call.tool == "bash" and not call.input.get("command"):
+        raise ValueError("a call of a shell has a 'command'")
+    return call
+
+
+def _form_of(agent: str) -> str:
+    """In whose words the call is given: those of an agent behind a gate, or else of one that uses our own tools."""
+    if not agent:
+        return ANY
+    return "" if is_foreign(agent) else OWN
+
+
+def _spelled_out(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The input with the command that an expression stands for."""
+    rest = {key: value for key, value in arguments.items() if key != "command_python"}
+    expression = arguments.get("command_python")
+    return {**rest, "command": text_of(expression)} if isinstance(expression, str) else arguments
 
 
 def explained(given: Mapping[str, Any], policy: Policy) -> Iterator[str]:
@@ -116,7 +134,8 @@ def _told(decision: Decision) -> dict[str, Any]:
         "names": [part.program for part in parts if part.program],
         "readOnly": decision.understood and _reads(parts, decision),
         "reads": _shown(facts, "read"),
-        "writes": _shown(facts, "write"),
+        "writes": _shown(facts, "write", "delete"),
+        "deletes": _shown(facts, "delete"),
         "network": any(part.network for part in parts),
         "risks": list(decision.risks),
         "understood": decision.understood,
@@ -129,14 +148,14 @@ def _reads(parts: tuple[Part, ...], decision: Decision) -> bool:
     return bool(decision.paths) and all(fact.use == "read" for fact in decision.paths)
 
 
-def _shown(facts: list[tuple[str | None, PathFact]], use: str) -> list[str]:
+def _shown(facts: list[tuple[str | None, PathFact]], *uses: str) -> list[str]:
     """The paths as written, seen from where the call starts."""
     shown = [
         posixpath.normpath(posixpath.join(cwd, fact.written))
         if cwd and fact.written[:1] not in "/~$<"
         else fact.written
         for cwd, fact in facts
-        if fact.use == use
+        if fact.use in uses
     ]
     return list(dict.fromkeys(shown))
 

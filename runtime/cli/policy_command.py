@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -23,9 +23,12 @@ from interlock.runtime.cli.policy_revoke import revoke
 if TYPE_CHECKING:
     from interlock.runtime.policy.layer import Mode, Policy
 
+T = TypeVar("T")
 _POLICY = typer.Option(None, "--policy", help="Judge by this file, not by the layers of this machine.")
 _CWD = typer.Option(None, "--cwd", help="Directory the call would run in.")
-_TOOL = typer.Option("bash", "--tool", help="Name of the tool.")
+_TOOL = typer.Option(None, "--tool", help="Name of the tool, as its agent calls it; bash if not given.")
+_INPUT = typer.Option(None, "--input", metavar="JSON", help="The whole input of the tool.")
+_AGENT = typer.Option(None, "--agent", help="Judge as the gate of claude, codex, gemini, opencode or acp would.")
 _PATH = typer.Option(None, "--path", help="Path the tool would be given.")
 _MODE = typer.Option(None, "--mode", help="read-only, ask, accept-edits or locked.")
 
@@ -44,6 +47,8 @@ def check(
     as_json: bool = typer.Option(False, "--json", help="One JSON object."),
     tool: str = _TOOL,
     path: str = _PATH,
+    given: str = _INPUT,
+    agent: str = _AGENT,
     cwd: str = _CWD,
     mode: str = _MODE,
     policy: Path = _POLICY,
@@ -54,8 +59,8 @@ def check(
     if jsonl:
         _check_lines(_source(policy, mode))
         return
-    given = _given(tool, command, path, cwd)
-    found = answer(given, _source(policy, mode)(_roots(given)))
+    asked = _asked(tool, agent, cwd, command=command, path=path, given=given)
+    found = _judged(answer, asked, _source(policy, mode)(_roots(asked)))
     if as_json:
         print(json.dumps(found))
     else:
@@ -66,6 +71,8 @@ def explain(
     command: str = typer.Argument(None, help="The shell command, in quotes."),
     tool: str = _TOOL,
     path: str = _PATH,
+    given: str = _INPUT,
+    agent: str = _AGENT,
     cwd: str = _CWD,
     mode: str = _MODE,
     policy: Path = _POLICY,
@@ -73,8 +80,8 @@ def explain(
     """Show how the verdict on a call comes about: every part, its paths, its rule."""
     from interlock.runtime.cli.policy_answer import explained
 
-    given = _given(tool, command, path, cwd)
-    for line in explained(given, _source(policy, mode)(_roots(given))):
+    asked = _asked(tool, agent, cwd, command=command, path=path, given=given)
+    for line in _judged(explained, asked, _source(policy, mode)(_roots(asked))):
         print(_plain(line))
 
 
@@ -104,7 +111,7 @@ def list_rules(
     as_json: bool = typer.Option(False, "--json", help="One JSON object a line."),
     policy: Path = _POLICY,
 ) -> None:
-    """List the rules that hold here, layer by layer, and what is wrong in their files."""
+    """List the rules that hold here, layer by layer, what is wrong in their files, and what may not be meant so."""
     from interlock.runtime.cli.policy_listing import listed
 
     loaded = _source(policy, None)([os.getcwd()])
@@ -112,6 +119,8 @@ def list_rules(
         print(json.dumps(row) if as_json else _plain(_row(row)))
     for problem in loaded.problems:
         print(f"interlock: {_plain(str(problem))}", file=sys.stderr)
+    for hint in loaded.hints:
+        print(f"interlock: hint: {_plain(str(hint))}", file=sys.stderr)
     if loaded.problems:
         raise typer.Exit(1)
 
@@ -198,11 +207,33 @@ def _mode(written: str | None) -> Mode | None:
     return None
 
 
-def _given(tool: str, command: str | None, path: str | None, cwd: str | None) -> dict[str, Any]:
-    if command is None and path is None:
-        raise CommandFault("say what to judge: a command in quotes, or --tool and --path.", 2)
-    arguments = {key: value for key, value in (("command", command), ("path", path)) if value is not None}
-    return {"tool": tool, "input": arguments, "cwd": os.path.abspath(cwd or os.getcwd())}
+def _asked(
+    tool: str | None, agent: str | None, cwd: str | None, *, command: str | None, path: str | None, given: str | None
+) -> dict[str, Any]:
+    """The call that the options stand for."""
+    if command is None and path is None and given is None and tool is None:
+        raise CommandFault("say what to judge: a command in quotes, or --tool with --path, --input or neither.", 2)
+    arguments = _parsed(given) if given is not None else {}
+    arguments |= {key: value for key, value in (("command", command), ("path", path)) if value is not None}
+    asked = {"tool": tool or "bash", "input": arguments, "cwd": os.path.abspath(cwd or os.getcwd())}
+    return {**asked, "agent": agent} if agent else asked
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CommandFault(f"--input is no JSON: {error}. In a shell, put it in single quotes.", 2) from None
+    if not isinstance(found, dict):
+        raise CommandFault("--input is a JSON object.", 2)
+    return found
+
+
+def _judged(judge: Callable[[dict[str, Any], Policy], T], asked: dict[str, Any], policy: Policy) -> T:
+    try:
+        return judge(asked, policy)
+    except ValueError as error:
+        raise CommandFault(f"{error}.", 2) from None
 
 
 def _roots(given: dict[str, Any]) -> list[str]:

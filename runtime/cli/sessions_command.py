@@ -62,16 +62,17 @@ def _row(summary: Any) -> dict[str, Any]:
 def _line(summary: Any) -> str:
     from interlock.runtime.cli.asks_command import plain
 
-    age = _age(time.time() - summary.mtime)
+    old = age(time.time() - summary.mtime)
     what = summary.fault or summary.title or summary.last_action
     counts = f"{'≥' if summary.partial else ''}{summary.calls} calls" if summary.calls or not summary.partial else "-"
     if summary.denied:
         counts += f", {summary.denied} denied"
-    cells = (f"{summary.status:<8}", f"{age:>5}", summary.id, plain(summary.agent), counts, plain(what)[:80])
+    cells = (f"{summary.status:<8}", f"{old:>5}", summary.id, plain(summary.agent), counts, plain(what)[:80])
     return "  ".join(cells)
 
 
-def _age(seconds: float) -> str:
+def age(seconds: float) -> str:
+    """A length of time in its largest unit."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
         if seconds >= size:
             return f"{int(seconds // size)}{unit}"

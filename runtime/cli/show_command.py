@@ -97,6 +97,12 @@ def _print(head: dict[str, Any], calls: list[dict[str, Any]]) -> None:
             print(f"  !  damaged line at byte {call['offset']}: {call['damaged']}")
             continue
         sign = "+" if call.get("ok") else ("o" if call.get("phase") == "permission" else "x")
-        answer = f"  {call['answer']} by {call['by'].get('kind')}" if "answer" in call else ""
+        answer = f"  {call['answer']} by {_who(call['by'])}" if "answer" in call else ""
         print(f"  {sign}  {call['at'][11:19]}  {plain(call['tool']):<13} {plain(call['input'])}")
         print(f"        {call['code']}{answer}  {plain(call.get('summary', ''))}")
+
+
+def _who(by: dict[str, Any]) -> str:
+    from interlock.runtime.events.permission import APPROVER_WORDS
+
+    return APPROVER_WORDS.get(str(by.get("kind")), str(by.get("kind")))

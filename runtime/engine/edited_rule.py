@@ -18,8 +18,8 @@ from interlock.runtime.policy.grant import PATTERN_JOINT, Grant
 from interlock.runtime.policy.layer import Layer, Policy
 from interlock.runtime.policy.load import load_layer
 from interlock.runtime.policy.pattern import Pattern, read_pattern
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.rule import Rule
-from interlock.runtime.policy.shell.option import names
 
 MOST_CHARS = 4_000
 MOST_SAID = 300

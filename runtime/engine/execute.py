@@ -1,7 +1,8 @@
 """Step 5: the tool runs.
 
-Promises: the start is on record before anything runs, and on disk for a tool that may change something; a fault of the
-tool is an output, never a crash; cancelling stops the tool and waits until it is stopped. Time is counted from here.
+Promises: the start is on record before anything runs, and on disk for a tool that may change something; what was shown is
+looked at once more behind that; a fault of the tool is an output, never a crash; cancelling stops the tool and waits until
+it is stopped. Time is counted from here.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import asyncio
 from time import monotonic
 from typing import Literal
 
+from interlock.runtime.engine import gate
 from interlock.runtime.engine.intent import Call
 from interlock.runtime.engine.setting import Setting
+from interlock.runtime.engine.stop import Stop
 from interlock.runtime.events.tool import InvocationCompleted, InvocationProgress, InvocationStarted
 from interlock.runtime.journal.writer import JournalWriteError, stamp
 from interlock.runtime.tools.definition import RunContext
@@ -36,6 +39,7 @@ async def execute(setting: Setting, call: Call) -> ToolOutput:
         durable=not tool.read_only,
     )
     ticket.ran = True
+    setting.touch(str(call.raw_input.get("command", "")) if isinstance(call.raw_input, dict) else "")
     begun = monotonic()
     output = await _stoppable(setting, call, asyncio.Event())
     call.started_at = started.ts
@@ -68,6 +72,8 @@ async def _guarded(setting: Setting, call: Call, cancelled: asyncio.Event) -> To
     tool, _, prepared, _ = call.need()
     context = _context(setting, call, cancelled)
     limit = prepared.timeout_s + SLACK_S if tool.read_only else None
+    if changed := await gate.last_look(setting, call):
+        return _stale(gate.unlike_shown(changed))
     try:
         return ToolOutput.of(await asyncio.wait_for(prepared.run(context), limit))
     except TimeoutError:
@@ -83,6 +89,12 @@ async def _guarded(setting: Setting, call: Call, cancelled: asyncio.Event) -> To
     except Exception as error:
         fault = f"{tool.name} failed with {type(error).__name__}: {error}"
         return ToolOutput(summary=fault[:1000], ok=False, code="tool_fault", exit="error")
+
+
+def _stale(stop: Stop) -> ToolOutput:
+    return ToolOutput(
+        summary=stop.message, ok=False, code=stop.code, exit="error", retryable=True, next_step=stop.next_step
+    )
 
 
 def _context(setting: Setting, call: Call, cancelled: asyncio.Event) -> RunContext:
@@ -106,5 +118,6 @@ def _context(setting: Setting, call: Call, cancelled: asyncio.Event) -> RunConte
         cancelled=cancelled,
         progress=progress,
         strays=setting.strays,
+        is_left_out=gate.withheld(setting, call).hides,
         confine=setting.sandbox.confine,
     )

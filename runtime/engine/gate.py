@@ -1,12 +1,14 @@
 """Step 3: the permission gate (RT-5, ASK-3).
 
 Promises: nothing passes without a recorded decision; a deny is final; an allow after an ask holds for exactly what was
-shown: input, directory, tool version, the diff and the files that decide what runs are all checked again right before
-the start. What has changed is asked again where that makes sense, and refused otherwise. Never run first, ask later.
+shown: input, directory, tool, diff and footing (see `tools.footing`) are all worked out anew right before the start and
+compared. What has changed is asked again where that makes sense, and refused otherwise. A call that nobody is asked about
+is judged anew right before it starts. Never run first, ask later.
 """
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from time import monotonic
 from typing import Any
@@ -15,6 +17,7 @@ from interlock.runtime.asks.broker import AskNotRecorded
 from interlock.runtime.asks.pending import Outcome
 from interlock.runtime.engine.digest import input_digest
 from interlock.runtime.engine.intent import Call
+from interlock.runtime.engine.lookup import look_up
 from interlock.runtime.engine.offer import Offer, choices_of, offers_of
 from interlock.runtime.engine.setting import Setting
 from interlock.runtime.engine.stop import Stop
@@ -25,9 +28,16 @@ from interlock.runtime.journal.artifacts import ArtifactError
 from interlock.runtime.journal.writer import JournalWriteError, stamp
 from interlock.runtime.policy.call import Call as PolicyCall
 from interlock.runtime.policy.decide import Decision, decide
+from interlock.runtime.policy.foreign import make_call
+from interlock.runtime.policy.foreign_table import OWN
+from interlock.runtime.policy.tool_name import ToolKind
+from interlock.runtime.policy.withheld import Withheld
 from interlock.runtime.tools.atomic import stale
 from interlock.runtime.tools.baseline import baseline_of
 from interlock.runtime.tools.definition import Watched
+from interlock.runtime.tools.environment import environment_for
+from interlock.runtime.tools.footing.collect import footing_of
+from interlock.runtime.tools.footing.item import Footing, told
 
 
 async def permit(setting: Setting, call: Call, *, supersedes: str | None = None, why_again: str = "") -> None:
@@ -38,7 +48,9 @@ async def permit(setting: Setting, call: Call, *, supersedes: str | None = None,
         raise denied(decision)
     if decision.effect == "allow" and supersedes is None:
         _record(setting, call, decision)
+        call.decision = decision
         return
+    call.decision, call.footing = decision, await footing_now(setting, call, decision)
     # a call that a person was asked about is asked about again, whatever a rule says by now
     asked = policy_call(setting, call)
     offers = _offers(setting, asked, decision)
@@ -58,21 +70,33 @@ def decide_now(setting: Setting, call: Call) -> Decision:
     return decide(policy_call(setting, call), policy, setting.world, grants.standing(), setting.journal.now())
 
 
+async def footing_now(setting: Setting, call: Call, decision: Decision) -> Footing:
+    """What the call stands on at this moment."""
+    host = environment_for(setting.context.host, mark="")
+    return await asyncio.to_thread(footing_of, policy_call(setting, call), decision, setting.world, host)
+
+
 def policy_call(setting: Setting, call: Call) -> PolicyCall:
     """The call as the policy takes it."""
     tool, _, prepared, _ = call.need()
     workspace = setting.context.workspace
-    return PolicyCall(
-        tool=tool.name,
-        input=shown_input(call),
+    return make_call(
+        setting.agent,
+        tool.name,
+        shown_input(call),
         cwd=prepared.cwd,
         workspace=workspace.roots,
         home=setting.home,
-        risks=frozenset(tool.risks),
-        read_only=tool.read_only,
-        agent=setting.agent,
         protected=setting.protected,
+        form=OWN,
+        kind=ToolKind(tool.name, frozenset(tool.risks), tool.read_only),
+        starts=prepared.cwd,
     )
+
+
+def withheld(setting: Setting, call: Call) -> Withheld:
+    """What a walk of folders leaves out, by the rules that hold at this moment."""
+    return Withheld(policy_call(setting, call), setting.policy, setting.world, setting.journal.now())
 
 
 def _offers(setting: Setting, asked: PolicyCall, decision: Decision) -> tuple[Offer, ...]:
@@ -133,7 +157,7 @@ def _ask(
         ask_id=new_ask_id(),
         prompt=setting.masked(prepared.prompt),
         risks=tuple(decision.risks),
-        facts=decision.facts() | prepared.facts,
+        facts=decision.facts() | prepared.facts | ({"footing": call.footing.on_wire()} if call.footing else {}),
         suggested_rules=tuple(offer.plain() for offer in offers),
         input_digest=call.digest,
         diff=call.diff_ref.id if call.diff_ref else None,
@@ -224,33 +248,85 @@ def drift(call: Call) -> Watched | None:
     return None
 
 
-def recheck(setting: Setting, call: Call) -> str:
-    """What was shown must be what runs. Raises Stop when input, version or policy are not what they were.
+async def recheck(setting: Setting, call: Call) -> str:
+    """What was shown must be what runs. Raises Stop when input, tool, policy or footing are not what they were.
 
-    Gives why a person has to be asked (again) before the start: what let the call pass was taken back; "" when not.
+    Gives why a person has to be asked (again) before the start: what let the call pass was taken back or is another rule
+    now; "" when not.
     """
-    if call.ask_id is not None and digest_of(call) != call.digest:
-        raise Stop("permission", "digest_mismatch", "the call is not the one that was shown, so it was not run")
+    _same_call(setting, call)
     decision = decide_now(setting, call)
     if decision.effect == "deny":
         _record(setting, call, decision)
         raise denied(decision)
     if setting.grants.was_revoked(call.grant_id):
         return "the permission that was given with the answer was taken back before the call began"
-    if call.ask_id is None and decision.effect == "ask":
-        return "what let this call pass holds no longer"
+    if call.ask_id is None:
+        return await _judged_anew(setting, call, decision)
+    assert call.footing is not None
+    assert call.decision is not None
+    changed = call.footing.changes(await footing_now(setting, call, decision))
+    if changed:
+        raise unlike_shown(changed)
+    if decision.effect == "ask" and _rules(decision) != _rules(call.decision):
+        return "the rules changed since this was shown"
     return ""
 
 
-def drifted(watched: Watched) -> Stop:
-    """The end of a call whose files are not what they were when it was shown."""
-    if watched.role == "target":
-        refusal = stale(watched.place)
-        return Stop("permission", refusal.code, refusal.message, retryable=True, next_step=refusal.next_step)
+def _same_call(setting: Setting, call: Call) -> None:
+    shown = call.tool
+    look_up(setting, call)
+    if call.tool is not shown or (call.ask_id is not None and digest_of(call) != call.digest):
+        raise Stop("permission", "digest_mismatch", "the call is not the one that was shown, so it was not run")
+
+
+async def _judged_anew(setting: Setting, call: Call, decision: Decision) -> str:
+    """For a call that nobody was asked about: what it stands on now is what it was allowed on."""
+    if decision.effect == "ask":
+        return "what let this call pass holds no longer"
+    if call.decision is not None and decision.facts() != call.decision.facts():
+        _record(setting, call, decision)
+    call.decision, call.footing = decision, await footing_now(setting, call, decision)
+    return ""
+
+
+def _rules(decision: Decision) -> tuple[str, tuple[str, ...]]:
+    return decision.source, tuple(decision.policy_ids)
+
+
+async def last_look(setting: Setting, call: Call) -> tuple[str, ...]:
+    """What changed between the comparison and this moment, which is that of the start; () when nothing did.
+
+    Recording the start takes a while; behind it all is looked at as before, and the paths once more at the very end.
+    """
+    changed = await _changed(setting, call)
+    if not changed and call.footing is not None and call.footing.has_moved:
+        # it may only have been touched, at any time since it was shown
+        changed = await _changed(setting, call)
+    return changed
+
+
+async def _changed(setting: Setting, call: Call) -> tuple[str, ...]:
+    if call.footing is None:
+        return ()
+    decision = decide_now(setting, call)
+    if decision.effect == "deny" or (decision.effect == "ask" and call.ask_id is None):
+        return (f"the policy says {decision.effect} now: {decision.reason}",)
+    return call.footing.changes(await footing_now(setting, call, decision))
+
+
+def unlike_shown(changed: tuple[str, ...]) -> Stop:
+    """The end of a call that stands on something else than was shown."""
     return Stop(
         "permission",
         "stale_file_baseline",
-        f"{watched.place.shown}: the file changed since the command was shown, so the command was not run",
+        f"what was shown changed: {told(changed)}; nothing was run",
         retryable=True,
-        next_step="Send the command again; it will be asked about as it is now.",
+        next_step="Send it again; it will be asked about as it is now.",
     )
+
+
+def drifted(watched: Watched) -> Stop:
+    """The end of a change to a file that is not the version that it was worked out on."""
+    refusal = stale(watched.place)
+    return Stop("permission", refusal.code, refusal.message, retryable=True, next_step=refusal.next_step)

@@ -14,7 +14,9 @@ from typing import Any
 from interlock.runtime.engine.schedule import Ticket
 from interlock.runtime.engine.stop import Stop
 from interlock.runtime.events.tool import ArtifactRef
+from interlock.runtime.policy.decision import Decision
 from interlock.runtime.tools.definition import Prepared, ToolDefinition, ToolInput
+from interlock.runtime.tools.footing.item import Footing
 
 DEEPEST = 100
 """Levels of an input; a deeper one could not be recorded, and no tool has a use for it."""
@@ -72,6 +74,10 @@ class Call:
     """The standing permission that was made of that answer, when there was one."""
     digest: str | None = None
     """Of what was shown."""
+    footing: Footing | None = None
+    """What it stood on when it was shown or, where nobody was asked, when it was last judged."""
+    decision: Decision | None = None
+    """The policy's word of that moment."""
     diff_ref: ArtifactRef | None = None
     waited_ms: int | None = None
     queued_ms: int | None = None

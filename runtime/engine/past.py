@@ -16,7 +16,9 @@ from interlock.runtime.events.permission import ToolPermission
 from interlock.runtime.events.session import Agent, SessionStarted
 from interlock.runtime.events.tool import ToolIntent
 from interlock.runtime.journal.codec import decode_line
-from interlock.runtime.policy.foreign import foreign_call
+from interlock.runtime.policy.call import Call
+from interlock.runtime.policy.foreign import make_call
+from interlock.runtime.policy.foreign_table import OWN
 
 MOST_BYTES = 16 * 1024 * 1024
 MOST_CALLS = 1_000
@@ -36,10 +38,8 @@ class PastCall:
     agent: str
     at: str
     """When it was asked for, as the journal has it."""
-    named: str = ""
-    """What another agent calls the tool."""
-    unclear: str = ""
-    """Why another agent's call is not understood."""
+    call: Call
+    """As the policy takes it."""
 
 
 @dataclass(slots=True)
@@ -125,12 +125,15 @@ class _Told:
         given = permission.shown_input if isinstance(permission.shown_input, dict) else intent.raw_input
         cwd = permission.cwd or ""
         workspace = tuple(self._workspace) or (cwd,)
-        if not self.is_foreign:
-            return PastCall(tool, given, cwd, workspace, permission.agent or self._agent.name, intent.ts)
-        ours = foreign_call(self._agent.kind, intent.tool, given, cwd=cwd, workspace=workspace, home=self._user_home)
-        if ours.tool != tool:
+        agent = self._agent.kind if self.is_foreign else permission.agent or self._agent.name
+        form, starts = ("", "") if self.is_foreign else (OWN, cwd)
+        call = make_call(
+            agent, intent.tool, given, cwd=cwd, workspace=workspace, home=self._user_home, form=form, starts=starts
+        )
+        if call.tool != tool:
             return None
-        return PastCall(tool, dict(ours.input), ours.cwd, workspace, ours.agent, intent.ts, ours.named, ours.unclear)
+        shown = dict(call.input) if self.is_foreign else given
+        return PastCall(tool, shown, call.cwd, workspace, call.agent, intent.ts, call)
 
 
 def _joined(lines: list[bytes], tool: str, told: _Told, but: str) -> Iterator[PastCall]:

@@ -168,10 +168,16 @@ class Pipeline:
         await ticket.turn()
         call.queued_ms = round((monotonic() - begun) * 1000)
         await self._undrifted(call)
-        while why := gate.recheck(self._setting, call):
+        while why := await self._rechecked(call):
             # what a person took back is theirs to give again; the files may have changed while they thought
             await gate.permit(self._setting, call, supersedes=call.ask_id, why_again=why)
             await self._undrifted(call)
+
+    async def _rechecked(self, call: Call) -> str:
+        try:
+            return await gate.recheck(self._setting, call)
+        except Stop as stop:
+            raise (self._invalid(call, stop) if stop.code == "stale_file_baseline" else stop) from None
 
     async def _undrifted(self, call: Call) -> None:
         """Return when all that was shown is as it was; a change of the same kind is asked about anew."""

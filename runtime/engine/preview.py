@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -100,19 +100,7 @@ def _preview(judge: _Judge, call: Call, trial: Trial, but: str) -> PreviewReply:
 
 
 def _call(one: PastCall, like: Call) -> Call:
-    return Call(
-        tool=one.tool,
-        input=one.input,
-        cwd=one.cwd,
-        workspace=one.workspace,
-        home=like.home,
-        risks=like.risks,
-        read_only=like.read_only,
-        agent=one.agent,
-        protected=like.protected,
-        named=one.named,
-        unclear=one.unclear,
-    )
+    return replace(one.call, home=like.home, risks=like.risks, read_only=like.read_only, protected=like.protected)
 
 
 def _reply(past: Past, covered: Sequence[PastCall], left: Sequence[PastCall], about: str) -> PreviewReply:

@@ -34,6 +34,7 @@ from interlock.runtime.journal.place import config_home, run_home, state_home
 from interlock.runtime.journal.writer import Clock, JournalWriteError, JournalWriter, system_clock
 from interlock.runtime.policy.decide import Policy
 from interlock.runtime.state.session import SessionState
+from interlock.runtime.tools import brand
 from interlock.runtime.tools.baseline import ReadLedger
 from interlock.runtime.tools.builtin.all import BUILTIN_TOOLS
 from interlock.runtime.tools.definition import ToolContext, ToolDefinition, Visibility
@@ -110,6 +111,10 @@ class RuntimeSession:
             grants=Grants(rules_are_read=policy is None),
         )
         listening = _server(setting, title) if server else None
+        if listening is not None:
+            setting.touch = listening.touch
+            # where all below this process is the agent's, other hosts need not be told of each command
+            setting.strays.on_began = None if brand.adopts() else lambda pid: listening.learn((pid,))
         session = cls(setting, listening)
         try:
             journal.append(_first_event(setting, who, title, model, parent), durable=True)

@@ -45,6 +45,8 @@ class Setting:
     scheduler: Scheduler = field(default_factory=Scheduler)
     strays: Strays = field(default_factory=Strays)
     grants: Grants = field(default_factory=Grants)
+    touch: Callable[[str], None] = lambda text: None
+    """Told of what a call is about to run, so that what it may type into is known to the socket."""
     previewing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while past calls are looked through: one look at a time."""
 

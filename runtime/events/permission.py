@@ -9,7 +9,11 @@ from interlock.runtime.events.session import SandboxState
 
 AnswerKind = Literal["allow", "deny"]
 Scope = Literal["once", "turn", "session", "ten_minutes", "rule"]
-ApproverKind = Literal["person", "rule", "timeout", "session_closed", "native_prompt", "runtime"]
+ApproverKind = Literal["person", "flag", "rule", "timeout", "session_closed", "native_prompt", "runtime"]
+"""`flag`: an option of the command line answered everything (`--answer`); nobody looked at the question."""
+
+APPROVER_WORDS: dict[str, str] = {"flag": "the option --answer", "native_prompt": "the agent's own prompt"}
+"""Kinds of approvers whose names do not speak for themselves, in words."""
 
 
 class ToolPermission(Event):

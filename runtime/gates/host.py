@@ -26,6 +26,7 @@ from interlock.runtime.gates.grants import HostGrants
 from interlock.runtime.gates.ledger import Ledger
 from interlock.runtime.gates.rules import Rules
 from interlock.runtime.journal.writer import Clock, JournalWriteError, JournalWriter, system_clock
+from interlock.runtime.tools import brand
 from interlock.runtime.version import __version__
 
 GATE_MARK = "gate"
@@ -171,8 +172,15 @@ class GateHost:
         new = set(pids) - self._agent_pids
         if new:
             self._agent_pids |= new
+            for pid in new:
+                brand.brand_tree(pid)
             if self._server is not None:
                 self._server.learn(new)
+
+    def touch(self, text: str) -> None:
+        """An agent may run this now: remember the terminal multiplexers that it names."""
+        if self._server is not None:
+            self._server.touch(text)
 
     def forget(self, pids: Iterable[int]) -> None:
         """Processes that have ended; their orphans stay known to the socket."""

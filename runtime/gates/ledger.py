@@ -2,7 +2,8 @@
 
 Promises: a deny of the policy holds whether or not it can be recorded; an allow counts only when it is on record; exactly one
 of the policy, a person and the agent's own prompt decides, and the journal says which; an answer counts as delivered only
-when `delivered` is called, that is when the agent's own record shows it; every intent ends in one observation.
+when `delivered` is called, that is when the agent's own record shows it; every intent ends in one observation; an allow is
+told to the agent only while all that was shown is as it was.
 Does not promise: that the agent obeys. What a route cannot hold back is told in docs/gates.md. One loop, no threads.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol
@@ -26,11 +28,13 @@ from interlock.runtime.gates.call import POLICY_NAMES, ForeignCall, NativeCause,
 from interlock.runtime.gates.entry import asked, decided, observed, wished
 from interlock.runtime.gates.grants import SessionGrants
 from interlock.runtime.gates.rules import Rules
-from interlock.runtime.gates.wording import denial, ending, none_because
+from interlock.runtime.gates.wording import denial, ending, none_because, unlike_shown
 from interlock.runtime.journal.artifacts import ArtifactError
 from interlock.runtime.journal.writer import JournalWriteError, JournalWriter
 from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.decide import Decision
+from interlock.runtime.tools.footing.collect import footing_of
+from interlock.runtime.tools.footing.item import Footing
 
 _log = logging.getLogger(__name__)
 
@@ -49,6 +53,7 @@ class Home(Protocol):
     def is_watched(self) -> bool: ...
     @property
     def reply_to(self) -> str | None: ...
+    def touch(self, text: str, /) -> None: ...
     def belongs(self, ask_id: str, ledger: Ledger, /) -> None: ...
 
 
@@ -88,6 +93,8 @@ class Ledger:
         """Record the intent; the second time nothing. Raises JournalWriteError."""
         if call.intent_id:
             return
+        # before anything is decided: the agent may run it by its own rules
+        self._host.touch(" ".join(str(call.input.get(name, "")) for name in ("command", "cmd", "commandLine")))
         intent_id = self._journal.ids.new(INTENT)
         event = wished(call, intent_id)
         self._journal.append(event)
@@ -124,12 +131,14 @@ class Ledger:
             return self._by_policy(call, decision)
         if not call.races and not self._host.is_watched:
             return self._settled(call, Verdict("none", none_because("unwatched")))
+        footing = self._footing(call, decision)
+        call.facts = {**call.facts, "footing": footing.on_wire()}
         try:
             pending = self._ask(call, decision)
         except (AskNotRecorded, ArtifactError) as error:
             _log.error("%s: an ask cannot be recorded: %s", self.session, error)
             return self._settled(call, Verdict("none", none_because("not_recorded")))
-        return self._settled(call, await self._answer(call, pending))
+        return self._settled(call, await self._as_shown(call, footing, await self._answer(call, pending)))
 
     def cancel(self, call: ForeignCall, cause: NativeCause, message: str | None = None) -> bool:
         """End its open ask because of what happened at the agent's side. False: it was not open any more.
@@ -254,6 +263,23 @@ class Ledger:
                     continue
             await asyncio.wait({pending.future}, timeout=left)
         return pending.future.result()
+
+    def _footing(self, call: ForeignCall, decision: Decision) -> Footing:
+        return footing_of(self._as_ours(call), decision, self._host.rules.world, os.environ, exact=True)
+
+    async def _as_shown(self, call: ForeignCall, footing: Footing, verdict: Verdict) -> Verdict:
+        """An allow holds for what was shown: all of that is worked out anew before the agent is told."""
+        if verdict.decision != "allow" or (verdict.by is not None and verdict.by.kind == "native_prompt"):
+            return verdict  # what the agent's own prompt allowed runs already
+        decision = self.decide(call)
+        if decision.effect == "deny":
+            return Verdict(
+                "deny", denial(decision), by=Approver(kind="rule"), source=decision.source, ask_id=call.ask_id
+            )
+        changed = footing.changes(await asyncio.to_thread(self._footing, call, decision))
+        if not changed:
+            return verdict
+        return Verdict("deny", unlike_shown(changed), by=Approver(kind="runtime"), ask_id=call.ask_id)
 
     def _settled(self, call: ForeignCall, verdict: Verdict) -> Verdict:
         call.verdict = verdict

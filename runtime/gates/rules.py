@@ -16,7 +16,7 @@ from interlock.runtime.gates.gemini.permit import policy_file
 from interlock.runtime.journal.place import config_home, run_home, state_home
 from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.decide import Decision, Policy, World, decide
-from interlock.runtime.policy.foreign import foreign_call
+from interlock.runtime.policy.foreign import make_call
 from interlock.runtime.policy.grant import Grant
 from interlock.runtime.tools.policy_files import MANAGED, PROJECT_FILES, load_policy, user_file
 from interlock.runtime.tools.world import PosixWorld
@@ -53,7 +53,7 @@ class Rules:
 
     def as_ours(self, agent: str, call: ForeignCall, roots: Sequence[str]) -> Call:
         """The call in the policy's words."""
-        return foreign_call(
+        return make_call(
             agent,
             call.tool,
             call.input,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from interlock.runtime.gates.call import Verdict
 from interlock.runtime.policy.decide import Decision
+from interlock.runtime.tools.footing.item import told
 
 DENIED_WITHOUT_WORDS = "Denied by the person, who gave no reason. Nothing was run. Take another way, or ask them."
 
@@ -20,6 +21,14 @@ def denial(decision: Decision) -> str:
 def said(verdict: Verdict) -> str:
     """What the agent is told of a deny; a person's own words stand alone."""
     return verdict.message or DENIED_WITHOUT_WORDS
+
+
+def unlike_shown(changed: tuple[str, ...]) -> str:
+    """What an agent is told of an allow that no longer holds, because it was given for something else."""
+    return (
+        f"Allowed, but what was shown changed before the answer: {told(changed)}. Nothing was run. "
+        "Send it again; it will be asked about as it is now."
+    )
 
 
 _ENDINGS = {
@@ -52,4 +61,5 @@ def code_of(verdict: Verdict | None) -> str:
     """The code of the observation of a call that did not end well."""
     if verdict is None or verdict.decision != "deny":
         return "failed"
-    return "policy_denied" if verdict.by is not None and verdict.by.kind == "rule" else "user_denied"
+    kind = verdict.by.kind if verdict.by is not None else "person"
+    return {"rule": "policy_denied", "runtime": "stale_file_baseline"}.get(kind, "user_denied")

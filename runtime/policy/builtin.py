@@ -19,6 +19,15 @@ BUILT_IN = Layer(
             text="built-in: tools that only read, inside the workspace",
         ),
         Rule(
+            "read-only-commands",
+            "allow",
+            "it only reads, inside the workspace",
+            tools=("bash",),
+            read_only=True,
+            inside=True,
+            text="built-in: commands that are proved to only read, inside the workspace",
+        ),
+        Rule(
             "agent-notes",
             "allow",
             "it only keeps the agent's own list",
@@ -28,7 +37,7 @@ BUILT_IN = Layer(
         ),
     ),
 )
-"""Tools that only read pass inside the workspace. Shell commands carry the mark `read`, but are judged by their own rule."""
+"""What only reads passes inside the workspace, by our own tools and by commands that the catalogue proves to only read."""
 
 
 def default_policy() -> Policy:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, Protocol
 
+from interlock.runtime.policy.guard import is_secret
 from interlock.runtime.policy.record import record
 
 Kind = Literal["file", "folder", "link", "other", "missing"]
@@ -36,6 +37,8 @@ class Call:
     """What the agent itself calls the tool, where that is another name; rules may use either."""
     unclear: str = ""
     """Why the input is not fully understood, "" when it is. Such a call is never allowed; denies hold for what was seen."""
+    leaves_out: bool = False
+    """Walks a folder and leaves out what is denied or guarded in it, as our own tools do."""
 
 
 @record
@@ -62,6 +65,18 @@ class GitPlace:
     """The folder itself looks like a bare repository, so that a checked-in file would be its configuration."""
     programs: tuple[str, ...] = ()
     """Settings of its configuration that name a program which a command that only reads would start."""
+    worktree: str = ""
+    """The folder that is a linked worktree of the repository, or a submodule, where both say so; "" for the main one."""
+    top: str = ""
+    """Real path of the top of the work tree; "": the folder of the git directory, or there is none."""
+    hooks: tuple[str, ...] = ()
+    """Real paths of the programs that stand as hooks, those of submodules too."""
+    aliases: tuple[str, ...] = ()
+    """Sub-commands that its configuration makes up, as `co = checkout`."""
+    remotes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Name of a remote -> its addresses; those of the folder-less name "" rewrite addresses."""
+    submodules: tuple[str, ...] = ()
+    """Real paths of the repositories in it that git enters."""
 
 
 class World(Protocol):
@@ -86,6 +101,13 @@ class World(Protocol):
 
     def git_place(self, folder: str) -> GitPlace | None:
         """The repository that git would work on in `folder`, which is given by its real path; None: there is none."""
+        ...
+
+    def find_secret(self, folder: str, hidden: bool, limit: int) -> str | None:
+        """The first file of credentials below `folder`, "" where there is none, None where more than `limit` names are.
+
+        Not `hidden`: among the names that begin with no dot. What was installed from elsewhere is not looked through.
+        """
         ...
 
 
@@ -121,6 +143,15 @@ class MemoryWorld:
                 return None
             folder = posixpath.dirname(folder)
         return self.git[folder]
+
+    def find_secret(self, folder: str, hidden: bool, limit: int) -> str | None:
+        """Among the files that are told of."""
+        inside = folder.rstrip("/") + "/"
+        below = sorted(path for path, kind in self.kinds.items() if kind == "file" and path.startswith(inside))
+        if len(below) > limit:
+            return None
+        seen = (path for path in below if hidden or "/." not in path[len(inside) - 1 :])
+        return next((path for path in seen if is_secret(path)), "")
 
     def resolve(self, path: str) -> Resolved:
         """Follow the links of every component, at most 40 of them."""

@@ -14,6 +14,7 @@ from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.decision import Decision, Effect, Part, no_offers
 from interlock.runtime.policy.glance import Glance
 from interlock.runtime.policy.grant import Grant, Suggestion, grant_layer
+from interlock.runtime.policy.gravity import gravity
 from interlock.runtime.policy.judge import judge
 from interlock.runtime.policy.layer import Policy
 from interlock.runtime.policy.mode import in_mode
@@ -50,7 +51,7 @@ def _decide(call: Call, policy: Policy, world: World, grants: Sequence[Grant], n
     indexes = (policy.index, RuleIndex((granted, rule) for rule in granted.rules)) if granted else (policy.index,)
     verdicts = [judge(subject, indexes, now) for subject in reading.subjects]
     verdict = _worst(reading, verdicts)
-    if call.unclear and verdict.effect == "allow":
+    if call.unclear and (verdict.effect == "allow" or verdict.rule in _DEFAULTS):
         verdict = Verdict("ask", f"not fully understood: {call.unclear}", "built-in", "not-understood")
     verdict = in_mode(verdict, call, reading, policy.mode)
     if verdict.effect == "ask" and now is not None:
@@ -81,8 +82,9 @@ def _worst(reading: Reading, verdicts: Sequence[Verdict]) -> Verdict:
         return Verdict("ask", "no command was found in it", "built-in", "not-understood")
     if worst.effect == "allow":
         return _all_allowed(verdicts)
-    at = verdicts.index(worst)
-    return _because(worst, _asking(reading, verdicts, at))
+    asking = [i for i, verdict in enumerate(verdicts) if _strength(verdict) == _strength(worst)]
+    at = max(asking, key=lambda i: (verdicts[i].source in _FILES, gravity(reading.subjects[i])))
+    return _because(verdicts[at], _asking(reading, verdicts, at))
 
 
 def _because(verdict: Verdict, reason: str) -> Verdict:
@@ -93,6 +95,8 @@ def _strength(verdict: Verdict) -> tuple[int, bool]:
     return STRENGTH[verdict.effect], verdict.source == "managed"
 
 
+_DEFAULTS = ("shell-asks", "else-asks")
+"""Asks for want of a rule, where what is not clear is the better reason."""
 _FILES = ("managed", "user", "project")
 
 

@@ -44,8 +44,8 @@ class Part:
 
     @property
     def writes(self) -> tuple[PathFact, ...]:
-        """The paths it may write."""
-        return tuple(fact for fact in self.paths if fact.use == "write")
+        """The paths it may write or delete."""
+        return tuple(fact for fact in self.paths if fact.use != "read")
 
     def on_wire(self) -> dict[str, Any]:
         """As it stands in an ask's facts."""

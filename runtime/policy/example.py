@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from interlock.runtime.policy.call import Call, MemoryWorld
+from interlock.runtime.policy.foreign import make_call
+from interlock.runtime.policy.foreign_table import ANY
 from interlock.runtime.policy.reading import read_call
 from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.subject import Subject
-from interlock.runtime.policy.tool import tool_kind
 
 WORKSPACE = "/workspace"
 HOME = "/home/user"
@@ -26,8 +27,7 @@ def example_call(example: object) -> Call:
         raise ValueError("an example is a command, or a table with `tool` and its input")
     given = dict(example)
     tool, cwd = str(given.pop("tool", "bash")), str(given.pop("cwd", WORKSPACE))
-    kind = tool_kind(tool)
-    return Call(tool, given, cwd, (WORKSPACE,), HOME, kind.risks, kind.read_only)
+    return make_call("", tool, given, cwd=cwd, workspace=(WORKSPACE,), home=HOME, form=ANY)
 
 
 def _covers(rule: Rule, subjects: Sequence[Subject]) -> bool:

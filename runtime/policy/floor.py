@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from interlock.runtime.policy.guard import is_own_rule_file
 from interlock.runtime.policy.path import NUL, PathFact, is_below
 from interlock.runtime.policy.plain_fact import plain_fact
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.rule import Verdict
 from interlock.runtime.policy.shell.model import SimpleCommand
-from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.subject import Subject
 
 _SYSTEM = names("bin boot dev etc home lib lib64 opt proc root sbin srv sys usr var Users System Library")
@@ -39,7 +39,7 @@ def floor_verdict(subject: Subject) -> Verdict | None:
             return _deny("the path holds a NUL character, so it names no file", "path boundary", "nul-in-path")
         if fact.own:
             return _deny("Interlock's own files are out of an agent's reach", "path boundary", "own-files")
-        if fact.use == "write" and (is_own_rule_file(fact.resolved) or is_own_rule_file(fact.written)):
+        if fact.use != "read" and (is_own_rule_file(fact.resolved) or is_own_rule_file(fact.written)):
             return _deny("a project's rules for Interlock are changed by a person alone", "path boundary", "own-rules")
     if subject.simple is None:
         return None
@@ -63,7 +63,7 @@ def _names_own_place(subject: Subject, simple: SimpleCommand) -> bool:
 def _of_command(subject: Subject, simple: SimpleCommand, program: str) -> Verdict | None:
     if program in _FORMATS or program == "mkfs" or program.startswith("mkfs."):
         return _deny("it would format a volume", "built-in", "no-format")
-    device = next((fact.resolved for fact in subject.paths if fact.use == "write" and _is_device(fact)), None)
+    device = next((fact.resolved for fact in subject.paths if fact.use != "read" and _is_device(fact)), None)
     if program == "dd":
         device = device or next(
             (w[3:] for w in simple.argv[1:] if w.startswith("of=") and w[3:].startswith(_DEVICES)), None

@@ -1,4 +1,4 @@
-"""The tools of other agents and what each field of their input means.
+"""The tools of every agent, ours among them, and what each field of their input means.
 
 Promises: data and its reading, no judgement. Names and fields are those that the agents' own tool definitions give;
 what is not in the table is not known, and whoever judges has to treat it so. Pure.
@@ -14,12 +14,28 @@ from dataclasses import dataclass
 from functools import cache
 
 from interlock.runtime.policy.command_text import command_of
+from interlock.runtime.policy.tool_name import is_known, tool_kind
 
 NOTES = "agent_notes"
 """Our name for tools that only keep an agent's own list of tasks, or read what its own shell printed."""
-ROLES = frozenset(("command", "typed", "cwd", "path", "paths", "pattern", "glob", "url", "patch", "changes", "escape",
+ROLES = frozenset(("command", "typed", "cwd", "path", "paths", "gone", "pattern", "glob", "url", "patch", "changes", "escape",
                    "shell", "memory", ""))  # fmt: skip
-"""What a field can mean; `escape`: leaves the agent's own sandbox; `memory`: goes to a file of the agent's rules."""
+"""What a field can mean; `escape`: leaves the agent's own sandbox; `memory`: goes to a file of the agent's rules; `gone`:
+paths of files that are deleted."""
+OWN = "interlock"
+"""The form of our own tools, whatever agent uses them."""
+ANY = "any"
+"""The form of a call whose agent is not told: what the tool and its fields mean to whichever agent has them."""
+
+_OWN = """
+bash = bash: command/command cwd/cwd timeout_s
+read_file = read_file: path/path offset limit
+write_file = write_file: path/path content
+edit_file = edit_file: path/path old_string new_string replace_all
+glob = glob: pattern/pattern path/path
+grep = grep: pattern path/path glob/glob mode context ignore_case
+read_artifact = read_artifact: artifact around offset limit
+"""
 
 _CLAUDE = """
 Bash = bash: command/command timeout description run_in_background dangerouslyDisableSandbox/escape
@@ -98,16 +114,17 @@ _ACP = """
 execute = bash: command/command cwd/cwd title rawInput
 read = read_file: paths/paths title rawInput
 edit = edit_file: paths/paths title rawInput
-delete = edit_file: paths/paths title rawInput
+delete = edit_file: paths/gone title rawInput
 move = edit_file: paths/paths title rawInput
 """
 """The kinds of the Agent Client Protocol, with the fields that the gate fills in from whatever an agent tells."""
-_BY_AGENT = {"claude": _CLAUDE, "codex": _CODEX, "gemini": _GEMINI, "opencode": _OPENCODE, "acp": _ACP}
+_BY_AGENT = {OWN: _OWN, "claude": _CLAUDE, "codex": _CODEX, "gemini": _GEMINI, "opencode": _OPENCODE, "acp": _ACP}
+_FOREIGN = frozenset(_BY_AGENT) - {OWN}
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignTool:
-    """One tool of another agent."""
+    """One tool of an agent."""
 
     kind: str
     """Our name for what it does."""
@@ -133,7 +150,7 @@ def _kinds() -> Mapping[str, frozenset[str]]:
     """What the tools of this name are, of whatever agent."""
     found: dict[str, set[str]] = {}
     for agent in _BY_AGENT:
-        for name, tool in _table(agent).items():
+        for name, tool in tools_of(agent).items():
             found.setdefault(name, set()).add(tool.kind)
     return {name: frozenset(kinds) for name, kinds in found.items()}
 
@@ -141,16 +158,52 @@ def _kinds() -> Mapping[str, frozenset[str]]:
 def agent_key(agent: str) -> str:
     """`claude`, `codex`, `gemini` or `opencode` for the ways in which these are written; others as they are."""
     lowered = agent.strip().lower().replace("_", "-").replace(" ", "-")
-    return next((key for key in _BY_AGENT if lowered == key or lowered.startswith(key + "-")), lowered)
+    return next((key for key in _FOREIGN if lowered == key or lowered.startswith(key + "-")), lowered)
 
 
-def foreign_tool(agent: str, tool: str) -> ForeignTool | None:
-    """The tool as the agent defines it; None for one that is not known."""
-    return _table(agent_key(agent)).get(tool)
+def is_foreign(agent: str) -> bool:
+    """Whether the agent brings tools of its own, and is not one that uses ours."""
+    return agent_key(agent) in _FOREIGN
+
+
+def foreign_tool(form: str, tool: str) -> ForeignTool | None:
+    """The tool as the agent of this form defines it; None for one that is not known."""
+    return _anyones(tool) if form == ANY else tools_of(form).get(tool)
+
+
+def kinds_of(tool: str) -> frozenset[str]:
+    """What a tool of this name does for whichever agent has one; nothing for a name that nobody has."""
+    return _kinds().get(tool, frozenset()) | (frozenset([tool_kind(tool).name]) if is_known(tool) else frozenset())
+
+
+def is_tool(name: str) -> bool:
+    """Whether some agent has a tool of exactly this name."""
+    return name in _kinds()
+
+
+def shell_names() -> frozenset[str]:
+    """Every name under which some agent has a shell."""
+    return frozenset(name for name, kinds in _kinds().items() if "bash" in kinds)
 
 
 @cache
-def _table(agent: str) -> Mapping[str, ForeignTool]:
+def _anyones(tool: str) -> ForeignTool | None:
+    """A tool by its name alone: ours, else all that some agent gives a tool of this name, or of a name that means it."""
+    if (own := tools_of(OWN).get(tool)) is not None:
+        return own
+    kinds = _kinds().get(tool) or ({tool_kind(tool).name} if is_known(tool) else set())
+    if len(kinds) != 1:
+        return None
+    (kind,) = kinds
+    alike = [(name, found) for agent in _BY_AGENT for name, found in tools_of(agent).items() if found.kind == kind]
+    # what a field means to a tool of this very name stands above what it means to others of the kind
+    ordered = sorted(alike, key=lambda pair: pair[0] == tool)
+    return ForeignTool(kind, {field: role for _, found in ordered for field, role in found.fields.items()})
+
+
+@cache
+def tools_of(agent: str) -> Mapping[str, ForeignTool]:
+    """Every tool of an agent by its name."""
     rows = [row for row in _BY_AGENT.get(agent, "").splitlines() if row.strip()]
     return dict(_row(row) for row in rows)
 

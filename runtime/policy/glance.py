@@ -26,6 +26,7 @@ class Glance:
         self._paths: dict[str, Resolved] = {}
         self._patterns: dict[str, tuple[str, ...] | None] = {}
         self._git: dict[str, GitPlace | None] = {}
+        self._secrets: dict[tuple[str, bool], str | None] = {}
         for place in places:
             self.resolve(place)
 
@@ -57,6 +58,13 @@ class Glance:
                 return None
             self._patterns[pattern] = self._world.expand(pattern, limit)
         return self._patterns[pattern]
+
+    def find_secret(self, folder: str, hidden: bool, limit: int) -> str | None:
+        """As the World says it, once for a folder."""
+        key = (folder, hidden)
+        if key not in self._secrets:
+            self._secrets[key] = self._world.find_secret(folder, hidden, limit)
+        return self._secrets[key]
 
     def git_place(self, folder: str) -> GitPlace | None:
         """The repository that git would work on in `folder`."""

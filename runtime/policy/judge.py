@@ -15,7 +15,7 @@ from interlock.runtime.policy.layer import Layer
 from interlock.runtime.policy.path import PathFact
 from interlock.runtime.policy.rule import Rule, Verdict
 from interlock.runtime.policy.rule_index import RuleIndex, Standing
-from interlock.runtime.policy.subject import Subject
+from interlock.runtime.policy.subject import MOST_WORDS, Subject
 
 
 def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime | None) -> Verdict:
@@ -29,10 +29,13 @@ def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime |
     for layer, rule in (*_each(standing, "denies"), *asks):
         if not rule.is_over(now) and rule.matches(subject):
             return _of_rule(layer, rule, rule.reason or f"{rule.effect} by rule {rule.id}")
-    guards = _each(standing, "guards") if subject.wide_paths else ()
+    if len(subject.paths) > MOST_WORDS:
+        return Verdict("ask", subject.objections[-1], "path boundary", "objection")
+    guards = _each(standing, "guards")
     for layer, rule in sorted(guards, key=_not_managed) if guards else ():
-        if not rule.is_over(now) and rule.may_catch_below(subject):
-            why = f"it takes a whole folder, and rule {rule.id} speaks of files that may be in it"
+        if rule.effect == "deny" and subject.call.leaves_out:
+            continue  # what it denies is left out of the walk, so nothing of it is shown
+        if not rule.is_over(now) and (why := rule.perhaps(subject)):
             return Verdict("ask", why, layer.name, rule.id)
     return _permitted(subject, [pair for pair in _each(standing, "allows") if not pair[1].is_over(now)])
 
@@ -76,7 +79,7 @@ def _default(subject: Subject, stopped: Rule | None) -> Verdict:
         if fact.kind != "unknown" and (told := boundary_reason(fact)):
             return Verdict("ask", *told)
     if stopped:
-        return Verdict("ask", f"rule {stopped.id} does not cover where it writes", "path boundary", "redirect")
+        return Verdict("ask", stopped.stopped_by(subject), "path boundary", "beyond-the-rule")
     if any(fact.kind == "unknown" for fact in subject.paths) and not subject.why_not:
         return Verdict("ask", "which files it touches is known only at run time", "path boundary", "unknown-path")
     if subject.simple is not None:

@@ -50,6 +50,11 @@ class Layer:
     problems: tuple[Problem, ...] = ()
     waiting: tuple[Rule, ...] = ()
     """Allows of a project that count only after the user trusted the file."""
+    hints: tuple[Problem, ...] = ()
+    """What is right, and may not be what was meant."""
+
+    switched_off: tuple[str, ...] = ()
+    """Ids of built-in rules that do not hold, because this file says so."""
 
     @property
     def is_trusted(self) -> bool:
@@ -82,10 +87,18 @@ class Policy:
         """What is wrong in any layer."""
         return tuple(problem for layer in self.layers for problem in layer.problems)
 
+    @property
+    def hints(self) -> tuple[Problem, ...]:
+        """What may not be meant so in any layer."""
+        return tuple(hint for layer in self.layers for hint in layer.hints)
+
     def rules(self, effect: Effect | None = None) -> Iterator[tuple[Layer, Rule]]:
         """Every rule that counts, in the order of the layers."""
+        off = {rule for layer in self.layers for rule in layer.switched_off}
         for layer in self.layers:
             for rule in layer.rules:
+                if layer.name == "built-in" and rule.id in off:
+                    continue
                 if effect is None or rule.effect == effect:
                     yield layer, rule
 

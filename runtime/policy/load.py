@@ -10,13 +10,15 @@ from collections.abc import Container
 from dataclasses import replace
 from typing import Any
 
+from interlock.runtime.policy.builtin import BUILT_IN
 from interlock.runtime.policy.layer import MODES, Layer, LayerName, Problem
 from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.rule_file import Piece, line_of, pieces_of, program_words, shown_effect, shown_programs
+from interlock.runtime.policy.rule_sense import hints_of
 from interlock.runtime.policy.rule_table import RuleError, read_rule, read_short_rule
 
 _LISTS = ("allow", "ask", "deny")
-_TOP_KEYS = ("mode", *_LISTS)
+_TOP_KEYS = ("mode", "switch_off", *_LISTS)
 _MOST_BYTES = 1_000_000
 
 
@@ -27,16 +29,19 @@ class _Loading:
         self.file = file
         self.rules: list[Rule] = []
         self.problems: list[Problem] = []
+        self.hints: list[Problem] = []
         self.mode: Any = None
+        self.switched_off: tuple[str, ...] = ()
         self.ids: set[str] = set()
 
     def report(self, line: int, what: str, consequence: str = "") -> None:
         self.problems.append(Problem(self.file, line, what, consequence))
 
-    def keep(self, rule: Rule) -> None:
+    def keep(self, rule: Rule, *, has_examples: bool = False) -> None:
         if rule.id in self.ids:
             self.report(rule.line, f"the id {rule.id!r} is used twice", "both rules hold")
         self.ids.add(rule.id)
+        self.hints += [Problem(self.file, rule.line, hint) for hint in hints_of(rule, has_examples=has_examples)]
         self.rules.append(rule)
 
     def shut(self, line: int, name: str, effect: str, programs: tuple[str, ...], what: str) -> None:
@@ -60,7 +65,16 @@ def load_layer(
         _load(text, loading)
     except Exception as error:  # a fault of ours must not make a file's denies silently absent
         loading.shut(1, "whole file", "deny", (), f"the file could not be read ({type(error).__name__}: {error})")
-    found = Layer(layer, tuple(loading.rules), file, digest, loading.mode, tuple(loading.problems))
+    found = Layer(
+        layer,
+        tuple(loading.rules),
+        file,
+        digest,
+        loading.mode,
+        tuple(loading.problems),
+        hints=tuple(loading.hints),
+        switched_off=loading.switched_off,
+    )
     return found if trusted is None or digest in trusted else _without_allows(found)
 
 
@@ -96,7 +110,8 @@ def _load_rule(piece: Piece, number: int, loading: _Loading) -> None:
         loading.shut(piece.error_line, name, effect, shown_programs(piece.text), f"no TOML: {piece.error}")
         return
     try:
-        loading.keep(read_rule(piece.table, file=loading.file, line=piece.line, text=piece.text))
+        rule = read_rule(piece.table, file=loading.file, line=piece.line, text=piece.text)
+        loading.keep(rule, has_examples="match" in piece.table)
     except RuleError as error:
         effect = str(piece.table.get("effect", ""))
         line = line_of(piece, error.value) if error.value else piece.line
@@ -121,6 +136,8 @@ def _load_top(piece: Piece, loading: _Loading) -> None:
     for key, value in piece.table.items():
         if key == "mode":
             _load_mode(piece, value, loading)
+        elif key == "switch_off":
+            _load_switches(piece, value, loading)
         elif key in _LISTS:
             _load_list(piece, key, value, loading)
         else:
@@ -140,6 +157,17 @@ def _load_mode(piece: Piece, value: object, loading: _Loading) -> None:
         return
     loading.mode = "locked"
     loading.report(line_of_key(piece, "mode"), f"mode {value!r} is none of {', '.join(MODES)}", "`locked` holds")
+
+
+def _load_switches(piece: Piece, value: object, loading: _Loading) -> None:
+    """Built-in allows that shall not hold; a name that is none of them switches off nothing, which is told."""
+    given = value if isinstance(value, list) else [value]
+    known = [rule.id for rule in BUILT_IN.rules]
+    for name in given:
+        if name not in known:
+            told = f"known are {', '.join(known)}"
+            loading.report(line_of_key(piece, "switch_off"), f"there is no built-in rule {name!r}", told)
+    loading.switched_off = tuple(name for name in given if name in known)
 
 
 def _load_list(piece: Piece, effect: Any, value: object, loading: _Loading) -> None:

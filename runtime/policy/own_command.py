@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.shell.model import SimpleCommand
-from interlock.runtime.policy.shell.option import names
 
 _RUNNERS = names(
     "uv uvx pipx pdm poetry hatch rye python python3 pypy pypy3 py tox nox nix mise asdf npx script expect unbuffer "

@@ -7,15 +7,14 @@ no `$`), a shell's operand as the shell would take it; what cannot be resolved c
 from __future__ import annotations
 
 import posixpath
-from typing import Any, Literal
+from typing import Any
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.guard import guard_of
+from interlock.runtime.policy.programs.role import Use
+from interlock.runtime.policy.programs.touch import ANYWHERE
 from interlock.runtime.policy.record import record
 
-Use = Literal["read", "write"]
-ANYWHERE = "<any>"
-"""Stands for a target that the text does not name."""
 NUL = "NUL in a path"
 
 
@@ -35,6 +34,12 @@ class PathFact:
     own: bool = False
     """Below Interlock's own folders."""
     error: str | None = None
+    certain: bool = True
+    """Whether it is known to be touched; a word that only may be a path is not."""
+    below: bool = False
+    """Everything below it is touched as well."""
+    tracked: bool = False
+    """Of what lies below only the files that version control keeps."""
 
     def on_wire(self) -> dict[str, Any]:
         """As it stands in an ask's facts."""
@@ -72,9 +77,26 @@ def path_fact(
     if not guard and whole != seen.path and (plain := posixpath.normpath(whole)) != seen.path:
         # the name as written counts too: what is a link today may be a file tomorrow
         guard = guard_of(_from_root(plain, root), use)
-    if not guard and seen.kind == "file" and seen.links > 1 and use == "write":
+    if not guard and use != "read" and root and _is_in_repository(seen.path, root, world):
+        guard = "version control runs what stands here"
+    if not guard and seen.kind == "file" and seen.links > 1 and use != "read":
         guard = f"the file has {seen.links} names; another may lie outside"
     return PathFact(written, seen.path, inside, use, seen.kind, guard, own, seen.error)
+
+
+def _is_in_repository(path: str, root: str, world: World) -> bool:
+    """Whether a path lies in a repository's own folder that has another name than `.git`."""
+    folder = posixpath.dirname(path)
+    while is_below(folder, root):
+        if world.resolve(f"{folder}/HEAD").exists and (
+            world.resolve(f"{folder}/commondir").exists
+            or (world.resolve(f"{folder}/objects").exists and world.resolve(f"{folder}/refs").exists)
+        ):
+            return True
+        if folder == "/":
+            break
+        folder = posixpath.dirname(folder)
+    return False
 
 
 def _place_above(path: str, places: tuple[str, ...], world: World) -> str | None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
+from bracex import expand as expand_braces
 from wcmatch import glob
 
 from interlock.runtime.policy.path import is_below
@@ -29,9 +31,9 @@ class PathGlobs:
 
     texts: tuple[str, ...]
 
-    def match(self, path: str, roots: Sequence[str], home: str, *, fold: bool = False) -> bool:
-        """Whether the real path is covered."""
-        return _matcher(self.texts, tuple(roots), home, fold).match(path)
+    def match(self, path: str, roots: Sequence[str], home: str, *, fold: bool = False, wide: bool = False) -> bool:
+        """Whether the real path is covered. `wide`: so is a folder of which everything is."""
+        return _matcher(self.texts, tuple(roots), home, fold, wide).match(path)
 
     def covers_part_of(self, folder: str, roots: Sequence[str], home: str, *, fold: bool = False) -> bool:
         """Whether something below `folder` may be covered, although the folder itself is not."""
@@ -40,6 +42,17 @@ class PathGlobs:
             is_below(place, folder) or (is_open and is_below(folder, place))
             for place, is_open in _places(self.texts, tuple(roots), home, fold)
         )
+
+    def begins_below(self, folder: str, roots: Sequence[str], home: str, *, fold: bool = False) -> bool:
+        """Whether `folder` holds the place at which one of the globs begins: `keep` for `keep/**`."""
+        folder = folder.lower() if fold else folder
+        return any(is_below(place, folder) for place, _ in _places(self.texts, tuple(roots), home, fold))
+
+    def could_meet(self, pattern: str, roots: Sequence[str], home: str, *, fold: bool = False) -> bool:
+        """Whether a path that the shell pattern `pattern`, absolute, stands for now or later may be covered."""
+        pattern = pattern.lower() if fold else pattern
+        shapes = [shape for text in _absolute(self.texts, tuple(roots), home) for shape in expand_braces(text)]
+        return any(could_meet(pattern.split("/"), (shape.lower() if fold else shape).split("/")) for shape in shapes)
 
 
 @lru_cache(maxsize=2048)
@@ -88,19 +101,65 @@ def read_globs(texts: Sequence[str]) -> PathGlobs:
         if ".." in text.split("/"):
             raise GlobError(f"{text!r}: `..` never matches, because paths are resolved before they are compared")
         try:
-            _matcher((text,), ("/",), "/", False)
+            _matcher((text,), ("/",), "/", False, False)
         except Exception as error:
             raise GlobError(f"{text!r} is no glob ({error})") from None
-    return PathGlobs(tuple(texts))
+    return PathGlobs(tuple(_without_dots(text) for text in texts))
+
+
+def _without_dots(text: str) -> str:
+    """The glob as resolved paths are written, without components that only say `here`."""
+    while text.startswith("./") and len(text) > 2:
+        text = text[2:].lstrip("/")
+    while "/./" in text:
+        text = text.replace("/./", "/")
+    return text
 
 
 @lru_cache(maxsize=2048)
-def _matcher(texts: tuple[str, ...], roots: tuple[str, ...], home: str, fold: bool) -> glob.WcMatcher[str]:
+def _matcher(texts: tuple[str, ...], roots: tuple[str, ...], home: str, fold: bool, wide: bool) -> glob.WcMatcher[str]:
     flags = _FLAGS | (glob.IGNORECASE if fold else glob.CASE)
     # a folder named outright stands for all that is in it
-    full = [shape for text in _absolute(texts, roots, home) for shape in (text, text.rstrip("/") + "/**")]
+    absolute = _absolute(texts, roots, home)
+    full = [shape for text in absolute for shape in (text, text.rstrip("/") + "/**")]
+    if wide:
+        full += [text[:-3] for text in absolute if text.endswith("/**") and text[:-3].strip("/*")]
     return glob.compile(full, flags=flags)
 
 
 def _escaped(text: str) -> str:
     return glob.escape(text, unix=True)
+
+
+_MARKS = frozenset("*?[")
+
+
+def could_meet(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether some path fits the components of both patterns, or lies below what fits the second.
+
+    Two components with patterns in both are taken to meet where their fixed beginnings and ends allow it.
+    """
+    if not other or (one and one[0] == "**"):
+        return True
+    if not one:
+        return all(part == "**" for part in other)
+    if other[0] == "**":
+        return could_meet(one, other[1:]) or could_meet(one[1:], other)
+    return _parts_meet(one[0], other[0]) and could_meet(one[1:], other[1:])
+
+
+def _parts_meet(one: str, other: str) -> bool:
+    if _MARKS.isdisjoint(one):
+        return fnmatchcase(one, other)
+    if _MARKS.isdisjoint(other):
+        return fnmatchcase(other, one)
+    return _fit(_fixed(one), _fixed(other)) and _fit(_fixed(one[::-1]), _fixed(other[::-1]))
+
+
+def _fixed(part: str) -> str:
+    """What stands in front of the first pattern."""
+    return part[: next((i for i, c in enumerate(part) if c in "*?[]"), len(part))]
+
+
+def _fit(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)

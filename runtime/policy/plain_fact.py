@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from interlock.runtime.policy.depth import reads_below
-from interlock.runtime.policy.host import hosts_of
-from interlock.runtime.policy.option_path import option_paths
 from interlock.runtime.policy.own_command import own_command
+from interlock.runtime.policy.programs.usage import forget_usages
 from interlock.runtime.policy.record import record
 from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import Effects, SimpleCommand
-from interlock.runtime.policy.shell.programs.form import forget_readings
 
 _MOST_KEPT = 1_000
 _KEPT_WORDS = 50
@@ -33,15 +30,10 @@ class PlainFact:
     why_not: str
     wraps: bool
     """Does nothing itself; what it runs is judged by itself."""
-    hosts: tuple[str, ...]
-    read_paths: tuple[str, ...]
-    """What it reads, with values of options that lead outside."""
     last_name: str = ""
     """The last component of the program."""
     own: str = ""
     """Why it is a command of Interlock's that only a person may give, "" when it is not."""
-    reads_below: bool = False
-    """Whether it also works on what lies below the folders that it reads."""
 
 
 def plain_fact(simple: SimpleCommand) -> PlainFact:
@@ -52,7 +44,7 @@ def plain_fact(simple: SimpleCommand) -> PlainFact:
 def forget_plain_facts() -> None:
     """Keep nothing of what was found; for measuring."""
     _kept.cache_clear()
-    forget_readings()
+    forget_usages()
 
 
 @lru_cache(maxsize=_MOST_KEPT)
@@ -63,7 +55,6 @@ def _kept(simple: SimpleCommand) -> PlainFact:
 def _found(simple: SimpleCommand) -> PlainFact:
     gate = is_read_only(simple)
     touched = effects(simple, gate.ok)
-    reads = tuple(dict.fromkeys((*touched.reads, *option_paths(simple))))
     wraps = gate.ok and is_wrapper(simple)
     program = program_name(simple.program)
     return PlainFact(
@@ -72,9 +63,6 @@ def _found(simple: SimpleCommand) -> PlainFact:
         gate.ok,
         gate.why,
         wraps,
-        hosts_of(simple),
-        reads,
         simple.program.rpartition("/")[2],
         own_command(simple),
-        reads_below(program, simple.argv[1:]),
     )

@@ -9,9 +9,9 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import SimpleCommand
-from interlock.runtime.policy.shell.option import names
 
 _ONE_WORD = names(
     "git svn hg jj npm pnpm yarn bun cargo go pip pip3 poetry uv hatch rye conda brew apt apt-get dnf gem bundle "

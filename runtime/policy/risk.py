@@ -63,7 +63,9 @@ class PartLike(Protocol):
 
 def risks_of(call: Call, parts: Sequence[PartLike], paths: Sequence[PathFact]) -> tuple[str, ...]:
     """One short sentence a risk, the gravest first."""
-    found = [_of_path(fact) for fact in paths if fact.guard or not fact.inside]
+    grave = sorted((fact for fact in paths if fact.guard or not fact.inside), key=lambda fact: _ORDER[fact.use])
+    found = [_of_path(fact) for fact in grave]
+    found += _named("deletes", paths, "delete")
     if any(not part.understood for part in parts):
         found.append("a part of it is known only when it runs")
     names = list(dict.fromkeys([part.program.rpartition("/")[2] for part in parts if part.program]))
@@ -74,11 +76,18 @@ def risks_of(call: Call, parts: Sequence[PartLike], paths: Sequence[PathFact]) -
         found.append(f"{code[0]} runs code of the project: scripts, tests, hooks")
     if any(part.network for part in parts):
         found.append("uses the network")
-    writes = [fact for fact in paths if fact.use == "write" and fact.inside and not fact.guard]
-    if writes:
-        names_written = ", ".join(fact.written for fact in writes[:5])
-        found.append(f"writes {names_written}{' and more' if len(writes) > 5 else ''}")
+    found += _named("writes", paths, "write")
     return tuple(dict.fromkeys(found))
+
+
+_ORDER = {"delete": 0, "write": 1, "read": 2}
+
+
+def _named(verb: str, paths: Sequence[PathFact], use: str) -> list[str]:
+    """One sentence for what is used so inside the workspace."""
+    facts = [fact for fact in paths if fact.use == use and fact.inside and not fact.guard]
+    names = list(dict.fromkeys(fact.written for fact in facts))
+    return [f"{verb} {', '.join(names[:5])}{' and more' if len(names) > 5 else ''}"] if names else []
 
 
 def _of_path(fact: PathFact) -> str:

@@ -8,14 +8,18 @@ spelling. So a rule that is written carelessly asks too often and never too seld
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Literal
 
-from interlock.runtime.policy.path import PathFact, Use
+from interlock.runtime.policy.path import PathFact
 from interlock.runtime.policy.path_glob import PathGlobs
 from interlock.runtime.policy.pattern import Pattern, fits_strictly, fits_widely, word_test
+from interlock.runtime.policy.programs.address import UNKNOWN_HOST
+from interlock.runtime.policy.programs.git_touch import without_folder
+from interlock.runtime.policy.programs.role import Use
 from interlock.runtime.policy.record import record
 from interlock.runtime.policy.subject import Subject
 
@@ -94,7 +98,10 @@ class Rule:
             return False
         if self.agents and not any(word_test(a, True)(subject.call.agent) for a in self.agents):
             return False
-        return subject.simple is not None or not (self.commands or self.programs or self.arguments)
+        if subject.simple is not None:
+            return True
+        # what a tool is given is only looked through for a tool that the rule names
+        return not (self.commands or self.programs) and (bool(self.tools) or not self.arguments)
 
     # -- wide: deny and ask
 
@@ -104,7 +111,7 @@ class Rule:
             return False
         if self.programs and not any(_is_program(p, subject, fold) for p in self.programs):
             return False
-        if self.arguments and not all(any(word_test(a)(w) for w in subject.args) for a in self.arguments):
+        if self.arguments and not all(any(word_test(a)(w) for w in _words(subject)) for a in self.arguments):
             return False
         if self.risks and not subject.risks & set(self.risks):
             return False
@@ -115,7 +122,8 @@ class Rule:
         if self.inside is not None and not any(f.inside == self.inside for f in self._used(subject)):
             return False
         return self.paths is None or any(
-            self.paths.match(f.resolved, subject.roots, subject.call.home, fold=fold) for f in self._used(subject)
+            self.paths.match(f.resolved, subject.roots, subject.call.home, fold=fold, wide=True)
+            for f in self._used(subject)
         )
 
     def _names(self, pattern: Pattern, subject: Subject, fold: bool) -> bool:
@@ -127,17 +135,37 @@ class Rule:
         )
 
     def _used(self, subject: Subject) -> list[PathFact]:
-        return [f for f in subject.paths if self.use in (None, f.use)]
+        return [f for f in subject.paths if covers_use(self.use, f.use)]
 
-    def may_catch_below(self, subject: Subject) -> bool:
-        """Whether a folder that the subject changes, or reads with all in it, holds paths of this deny or ask."""
-        if self.effect == "allow" or self.paths is None or not self._is_about(subject):
-            return False
-        if self.commands or self.programs or self.arguments or self.hosts:
-            return False
-        wide = [f for f in subject.wide_paths if self.use in (None, f.use)]
+    def perhaps(self, subject: Subject) -> str:
+        """Why this deny or ask may speak of the subject although it does not for certain, "" where it cannot."""
+        if self.effect == "allow" or not self._is_about(subject) or self.commands or self.programs or self.arguments:
+            return ""
+        if self.hosts:
+            unknown = UNKNOWN_HOST in subject.hosts and self.paths is None
+            return f"which host it reaches is not known, and rule {self.id} speaks of one" if unknown else ""
+        return self._perhaps_path(subject) if self.paths is not None else ""
+
+    def _perhaps_path(self, subject: Subject) -> str:
+        assert self.paths is not None
         roots, home, fold = subject.roots, subject.call.home, subject.world.case_insensitive
-        return any(self.paths.covers_part_of(f.resolved, roots, home, fold=fold) for f in wide)
+        used = self._used(subject)
+        for fact in self._wide(subject):
+            if self.paths.covers_part_of(fact.resolved, roots, home, fold=fold):
+                return f"it takes a whole folder, and rule {self.id} speaks of files that may be in it"
+        for fact in used:
+            if fact.kind == "pattern" and self.paths.could_meet(fact.resolved, roots, home, fold=fold):
+                return f"rule {self.id} speaks of files that {fact.written} may stand for"
+            if fact.kind == "unknown" and fact.certain:
+                return f"which files it touches is not known, and rule {self.id} speaks of some"
+        for fact in subject.suspects:
+            named = self.paths.match(fact.resolved, roots, home, fold=fold)
+            if named or self.paths.begins_below(fact.resolved, roots, home, fold=fold):
+                return f"rule {self.id} speaks of {fact.written}, which it may touch"
+        return ""
+
+    def _wide(self, subject: Subject) -> list[PathFact]:
+        return [f for f in subject.wide_paths if covers_use(self.use, f.use)]
 
     # -- narrow: allow
 
@@ -158,16 +186,22 @@ class Rule:
 
     def _allows_command(self, subject: Subject) -> bool:
         if subject.simple is None:
-            return True
+            words = _words(subject)
+            return not self.arguments or (bool(words) and self._covers(words))
         if not self._allows_variables(subject):
             return False
         if self.commands and not any(
-            is_named(p.program, subject) and fits_strictly(p, subject.args) for p in self.commands
+            is_named(p.program, subject) and any(fits_strictly(p, args) for args in _spelled(p, subject))
+            for p in self.commands
         ):
             return False
         if self.programs and not any(is_named(p, subject) for p in self.programs):
             return False
-        return not self.arguments or all(any(word_test(a)(w) for a in self.arguments) for w in subject.args)
+        return not self.arguments or self._covers(subject.args)
+
+    def _covers(self, words: Sequence[str]) -> bool:
+        """Whether each of the words is one that the rule names."""
+        return all(any(word_test(a)(w) for a in self.arguments) for w in words)
 
     def _allows_variables(self, subject: Subject) -> bool:
         assert subject.simple is not None
@@ -180,13 +214,13 @@ class Rule:
         fold = subject.world.case_insensitive
         if self.inside is not None and not all(f.inside == self.inside for f in used):
             return False
-        if self.inside and any(f.kind == "unknown" for f in subject.paths):
+        if self.inside and (any(f.kind == "unknown" for f in subject.paths) or not subject.works_inside):
             return False
         if self.inside and subject.simple is None and not used and subject.tool != "read_artifact":
             return False
         if self.paths is None:
             return True
-        if self.use is not None and any(f.use != self.use for f in subject.paths if f.use == "write"):
+        if self.use is not None and any(not covers_use(self.use, f.use) for f in subject.paths if f.use != "read"):
             return False
         return bool(used) and all(
             bool(f.resolved) and self.paths.match(f.resolved, subject.roots, subject.call.home, fold=fold) for f in used
@@ -194,21 +228,25 @@ class Rule:
 
     def lifts(self, subject: Subject) -> bool:
         """Whether this allow, which matches, also holds against the boundary of the workspace."""
+        return not self.stopped_by(subject)
+
+    def stopped_by(self, subject: Subject) -> str:
+        """What of the subject reaches further than this allow, which matches it; "" for nothing."""
         if subject.tool in _FILE_TOOLS and not subject.paths:
-            return False  # which file it touches stands in a field that is not known
+            return "which file it touches stands in a field that is not known"
         if subject.objections and not self.guarded_too:
-            return False
-        if subject.risks & SHOWS_SECRETS and not (self.commands or self.programs):
-            return False
+            return subject.objections[0]
         for fact in subject.boundary:
             named = self.paths is not None and fact in subject.paths
             if fact.guard and not self.guarded_too:
-                return False
+                return f"{fact.resolved or fact.written}: {fact.guard}"
             if not fact.inside and not (self.outside_too or named):
-                return False
-        if subject.simple is not None and not subject.read_only:
-            return self._lifts_redirects(subject)
-        return True
+                return f"{fact.resolved or fact.written} is outside the workspace"
+        if subject.risks & SHOWS_SECRETS and not (self.commands or self.programs):
+            return "it shows variables, which may hold secrets"
+        if subject.simple is not None and not subject.read_only and not self._lifts_redirects(subject):
+            return f"rule {self.id} does not cover where it writes"
+        return ""
 
     def _lifts_redirects(self, subject: Subject) -> bool:
         assert subject.simple is not None
@@ -218,10 +256,40 @@ class Rule:
         return not any(r.writes and not _is_harmless(r.target) for r in subject.simple.redirects)
 
 
+def _spelled(pattern: Pattern, subject: Subject) -> tuple[Sequence[str], ...]:
+    """The words as they are, and those of git without the folder in front: where it works is told by its paths."""
+    if pattern.program != "git" or subject.args[:1] == () or subject.args[0][:1] != "-":
+        return (subject.args,)
+    return subject.args, without_folder(subject.args)
+
+
+def covers_use(wanted: Use | None, use: Use) -> bool:
+    """Whether a rule about `wanted` speaks of a path that is used so: what is deleted counts as written as well."""
+    return wanted in (None, use) or (wanted == "write" and use == "delete")
+
+
 @lru_cache(maxsize=512)
 def _is_one(names: tuple[str, ...], tools: tuple[str, ...]) -> bool:
     """Whether a tool that goes by these names is among those of a rule."""
     return any(word_test(tool)(name) for tool in tools for name in names)
+
+
+def _words(subject: Subject) -> tuple[str, ...]:
+    """The words of a command, or every text, number and flag that another tool is given, as JSON writes it."""
+    return subject.args if subject.simple is not None else tuple(_leaves(subject.call.input))
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _leaves(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _leaves(inner)
+    elif value is not None:
+        yield str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _is_harmless(target: str | None) -> bool:

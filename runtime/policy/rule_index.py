@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from interlock.runtime.policy.path_glob import places_of
+from interlock.runtime.policy.programs.address import UNKNOWN_HOST
 from interlock.runtime.policy.record import record
 from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.subject import Subject
@@ -30,7 +31,7 @@ class Standing(Generic[L]):
     asks: tuple[tuple[L, Rule], ...]
     allows: tuple[tuple[L, Rule], ...]
     guards: tuple[tuple[L, Rule], ...]
-    """Denies and asks that name paths: they may speak of what lies below a folder."""
+    """Denies and asks that name paths or hosts: they may speak of what lies below a folder, or of what is not certain."""
 
 
 class _Places:
@@ -71,6 +72,7 @@ class RuleIndex(Generic[L]):
         self._by_key: dict[str, list[int]] = {}
         self._always: list[int] = []
         self._with_paths = [at for at, (_, rule) in enumerate(self._pairs) if rule.paths is not None]
+        self._with_hosts = frozenset(at for at, (_, rule) in enumerate(self._pairs) if rule.hosts)
         self._places: dict[tuple[tuple[str, ...], str], _Places] = {}
         self._known: dict[tuple[frozenset[str], frozenset[int], frozenset[int]], Standing[L]] = {}
         for at, (_, rule) in enumerate(self._pairs):
@@ -99,21 +101,27 @@ class RuleIndex(Generic[L]):
         return frozenset(keys) if keys else _NO_NAMES
 
     def _hits(self, subject: Subject) -> tuple[frozenset[int], frozenset[int]]:
-        """The path rules that may match a path of the subject, and those that may match something below one."""
-        if not self._with_paths or not subject.paths:
-            return _NONE, _NONE
-        if subject.world.case_insensitive:
+        """The rules that may match a path of the subject, and those that may speak of it although that is not certain."""
+        perhaps = self._with_hosts if self._with_hosts and UNKNOWN_HOST in subject.hosts else _NONE
+        if not self._with_paths or not (subject.paths or subject.suspects):
+            return _NONE, perhaps
+        if subject.world.case_insensitive or any(fact.kind == "unknown" for fact in subject.paths):
             every = frozenset(self._with_paths)
-            return every, every
+            return every, every | perhaps
         places = self._places_for(subject.roots, subject.call.home)
-        paths = [fact.resolved for fact in subject.paths if fact.resolved]
         matching = _NONE
-        for path in paths:
-            if found := places.matching(path):
+        for fact in subject.paths:
+            if fact.resolved and (found := places.matching(fact.resolved)):
                 matching = matching | found
+            if fact.kind == "pattern":
+                perhaps = perhaps.union(places.inside(_in_front(fact.resolved)))
+        for fact in subject.suspects:
+            perhaps = perhaps.union(places.matching(fact.resolved), places.inside(fact.resolved))
         if not subject.wide_paths:
-            return matching, matching
-        return matching, matching.union(*[places.inside(path) for path in paths])
+            return matching, matching | perhaps
+        return matching, matching.union(
+            perhaps, *[places.inside(fact.resolved) for fact in subject.paths if fact.resolved]
+        )
 
     def _places_for(self, roots: tuple[str, ...], home: str) -> _Places:
         found = self._places.get((roots, home))
@@ -141,6 +149,13 @@ def _ancestors(path: str) -> Iterator[str]:
     while path not in ("/", ""):
         path = path.rpartition("/")[0].rstrip("/") or ("/" if path[0] == "/" else "")
         yield path
+
+
+def _in_front(pattern: str) -> str:
+    """The folder in front of the first component that is a pattern."""
+    parts = pattern.split("/")
+    at = next((i for i, part in enumerate(parts) if set(part) & set("*?[")), len(parts))
+    return "/".join(parts[:at]) or "/"
 
 
 def program_key(program: str) -> str:

@@ -13,8 +13,9 @@ from typing import Any
 from interlock.runtime.policy.example import failing_example
 from interlock.runtime.policy.path_glob import GlobError, read_globs
 from interlock.runtime.policy.pattern import Pattern, PatternError, read_pattern
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.rule import Rule
-from interlock.runtime.policy.shell.option import names
+from interlock.runtime.policy.rule_sense import why_never
 
 _KEYS = names(
     "id effect reason tool agent command program argument path use inside host risk without_risk read_only "
@@ -51,9 +52,9 @@ def read_rule(table: Mapping[str, Any], *, file: str, line: int, text: str = "")
         programs=_programs(table),
         arguments=_texts(table, "argument"),
         paths=_globs(table),
-        use=_choice(table, "use", ("read", "write")),
+        use=_choice(table, "use", ("read", "write", "delete")),
         inside=_flag(table, "inside"),
-        hosts=tuple(host.lower() for host in _texts(table, "host")),
+        hosts=tuple(host.lower().rstrip(".") for host in _texts(table, "host")),
         risks=_risks(table, "risk"),
         without_risks=_risks(table, "without_risk"),
         read_only=_flag(table, "read_only"),
@@ -94,6 +95,8 @@ def _check_sense(table: Mapping[str, Any], rule: Rule) -> None:
     if rule.effect != "ask" and rule.wait_seconds is not None:
         raise RuleError("'wait' belongs to an ask alone")
     matchers = set(table) - {"id", "effect", "reason", "expires", "wait", "match", "not_match"}
+    if why := why_never(rule):
+        raise RuleError(f"it would never match: {why}")
     if rule.effect == "allow" and not matchers - set(_ALLOW_ONLY) - {"use", "without_risk", "agent"}:
         raise RuleError("an allow without any matcher would allow everything")
 
@@ -179,7 +182,7 @@ def _flag(table: Mapping[str, Any], key: str) -> bool | None:
 def _choice(table: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> Any:
     found = table.get(key)
     if found is not None and found not in choices:
-        raise RuleError(f"{key!r} is {' or '.join(choices)}, not {found!r}")
+        raise RuleError(f"{key!r} is {', '.join(choices[:-1])} or {choices[-1]}, not {found!r}")
     return found
 
 
@@ -210,6 +213,6 @@ def _seconds(table: Mapping[str, Any]) -> float | None:
     found = table.get("wait")
     if found is None:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found <= 86_400:
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 1 <= found <= 86_400:
         raise RuleError("'wait' is a number of seconds from 1 to 86400")
     return float(found)

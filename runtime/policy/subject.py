@@ -10,26 +10,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from interlock.runtime.policy.below import secrets_below
 from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.depth import reads_below
 from interlock.runtime.policy.folder_fact import MOST_NAMES, folder_objections
-from interlock.runtime.policy.git_fact import git_facts
-from interlock.runtime.policy.host import hosts_of_input
+from interlock.runtime.policy.git_fact import git_facts, git_hosts, is_git, placed
 from interlock.runtime.policy.once import Once
-from interlock.runtime.policy.path import PathFact, Use, path_fact
+from interlock.runtime.policy.path import PathFact, path_fact
 from interlock.runtime.policy.plain_fact import PlainFact, plain_fact
-from interlock.runtime.policy.shell.classify import FORMS, program_name
+from interlock.runtime.policy.programs import program_of, read_usage
+from interlock.runtime.policy.programs.address import hosts_in
+from interlock.runtime.policy.programs.touch import Touch
+from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import Effects, SimpleCommand
-from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.tool import ToolKind, is_known, paths_of, tool_kind
 
-_WITH_SUCH_VERBS = names(
-    "git hg svn docker podman nerdctl kubectl oc npm pnpm yarn bun aws gsutil gcloud az gh glab rclone mc helm brew dvc nix "
-    "apt apt-get dnf yum conda lxc incus buildah skopeo ipfs jj cp mv ln install chmod chown chgrp touch mkdir rmdir tee make "
-    "gmake ninja cargo go"
-)
-"""Programs whose own sub-commands have the names of programs: `docker rm`."""
-_MOST_WORDS = 400
+_MAY_RUN = frozenset(("loose", "command", "commands", "joined"))
+"""Operands that may be a program, or that are not known."""
+MOST_WORDS = 400
 """Words and paths of one command that are looked at; a command with more is never allowed."""
 
 
@@ -78,11 +75,11 @@ class Subject:
 
     @Once
     def may_wrap(self) -> bool:
-        """Whether it is a program without a table, which may run what its words name."""
-        if self.simple is None or self.read_only or not self.args or len(self.args) > _MOST_WORDS:
+        """Whether it is a program that nobody knows, which may run what its words name."""
+        if self.simple is None or self.read_only or not self.args or len(self.args) > MOST_WORDS:
             return False
-        name = self.program.rpartition("/")[2]
-        return name not in FORMS and name not in _WITH_SUCH_VERBS
+        entry = program_of(self.program.rpartition("/")[2])
+        return entry is None or (not entry.named_by and any(slot.role in _MAY_RUN for slot in entry.operands))
 
     def behind(self, program: str) -> Iterator[tuple[str, ...]]:
         """What follows the name of a program among the words of one that nobody knows: it may be what that one runs."""
@@ -99,23 +96,46 @@ class Subject:
         return fact.resolved or None
 
     @Once
+    def place(self) -> PathFact | None:
+        """The folder that a command works in; None for other tools, and where only run time tells it."""
+        if self.simple is None or self.simple.cwd is None:
+            return None
+        return path_fact(".", "read", self.call, self.world, cwd=self.simple.cwd)
+
+    @property
+    def works_inside(self) -> bool:
+        """Whether the folder that it works in, where that is known, is inside the workspace."""
+        return self.place is None or self.place.inside
+
+    @Once
     def roots(self) -> tuple[str, ...]:
         """The real paths of the workspace's roots."""
         return tuple([self.world.resolve(root).path for root in self.call.workspace])
 
     @Once
-    def reads_below(self) -> bool:
-        """Whether it also works on what lies below the folders that it reads."""
-        if self.simple is not None:
-            return self.plain.reads_below if self.plain else reads_below(self.program, self.args)
-        return self.tool == "grep" or (self.tool == "read_file" and any(fact.kind == "folder" for fact in self.paths))
-
-    @Once
     def wide_paths(self) -> tuple[PathFact, ...]:
         """The paths that stand for all that is below them: folders it changes, or reads with what is in them."""
+        if self.simple is None:
+            kinds = {"grep": ("folder", "missing", "link", "other"), "read_file": ("folder",)}.get(self.tool, ())
+            return tuple([fact for fact in self.paths if fact.resolved and fact.kind in kinds])
         folders = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
-        changes = self.simple is not None
-        return tuple([fact for fact in folders if self.reads_below or (changes and fact.use == "write")])
+        return tuple([fact for fact in folders if fact.below or fact.use != "read"])
+
+    @Once
+    def suspects(self) -> tuple[PathFact, ...]:
+        """Words, and parts of words, that may be paths although nothing says so."""
+        if self.simple is None or self.plain is None:
+            return ()
+        cwd = self.simple.cwd
+        texts = self.plain.effects.suspects
+        facts = [path_fact(text, "write", self.call, self.world, cwd=cwd, shell=True) for text in texts]
+        return tuple([replace(fact, certain=False) for fact in facts if fact.resolved])
+
+    @property
+    def _looks_at_hidden(self) -> bool:
+        """Whether it goes into hidden names of the folders that it walks; some programs do only when they are told."""
+        usage = read_usage(self.program.rpartition("/")[2], self.args) if self.simple is not None else None
+        return usage is None or not usage.program.visible or usage.has("hidden")
 
     @Once
     def boundary(self) -> tuple[PathFact, ...]:
@@ -124,41 +144,25 @@ class Subject:
         A program without a table may write to any of its words, so each word counts that would lead out.
         """
         found = [fact for fact in self.paths if not fact.inside or fact.guard]
+        if not self.works_inside and not self.read_only and self.place is not None:
+            found.append(self.place)
+        if self.wide_paths:
+            found += secrets_below(self.wide_paths, self._looks_at_hidden, self.call, self.world)
         if self.simple is not None and not self.read_only:
-            found += [fact for fact in self._suspected() if not fact.inside or fact.guard]
+            found += [fact for fact in self.suspects if not fact.inside or fact.guard]
         return tuple(dict.fromkeys([fact for fact in found if fact.kind != "unknown"])) if found else ()
-
-    def _suspected(self) -> Iterator[PathFact]:
-        assert self.simple is not None
-        known = {fact.written for fact in self.paths}
-        for word in self.args[:_MOST_WORDS]:
-            for text in _path_words(word):
-                if text not in known:
-                    yield path_fact(text, "write", self.call, self.world, cwd=self.simple.cwd, shell=True)
-
-
-def _path_words(word: str) -> Iterator[str]:
-    """What of a word could be a path: the word, a value behind `=`, a value joined to a letter."""
-    if "://" in word or "\n" in word or len(word) > 4096:
-        return
-    if not word.startswith("-"):
-        yield word
-    elif "=" in word:
-        yield word.partition("=")[2]
-    elif len(word) > 2 and word[2] in "/~.":
-        yield word[2:]
 
 
 def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     """The facts of one simple command."""
     plain = plain_fact(simple)
     found = plain.effects
-    paths = tuple(islice(_shell_paths(simple, plain, call, world), _MOST_WORDS + 1))
+    paths = tuple(islice(_shell_paths(simple, plain, call, world), MOST_WORDS + 1))
     git, objections = git_facts(simple, plain.reads_only, call, world)
     if plain.reads_only:
         objections = (*objections, *folder_objections(simple, call, world))
-    if len(paths) > _MOST_WORDS or (len(simple.argv) > _MOST_WORDS and not plain.reads_only):
-        objections = (*objections, f"it has more than {_MOST_WORDS} words or paths")
+    if len(paths) > MOST_WORDS or (len(simple.argv) > MOST_WORDS and not plain.reads_only):
+        objections = (*objections, f"it has more than {MOST_WORDS} words or paths")
     facts = tuple(dict.fromkeys((*paths, *git))) if git or len(paths) > 1 else paths
     risks = frozenset((*_risk_words(found, facts, plain.reads_only, simple.understood), *found.flags))
     return Subject(
@@ -169,7 +173,7 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
         facts,
         objections,
         risks,
-        plain.hosts,
+        git_hosts(simple, found.hosts, call, world),
         plain.reads_only,
         plain.why_not,
         simple.understood,
@@ -181,22 +185,28 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
 
 def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: World) -> Iterator[PathFact]:
     patterns = {simple.argv[i] for i in simple.globs} if simple.globs else ()
-    uses: tuple[tuple[tuple[str, ...], Use], ...] = ((plain.read_paths, "read"), (plain.effects.writes, "write"))
-    for texts, use in uses:
-        for text in texts:
-            if text in patterns:
-                yield from _expanded(text, use, simple, call, world)
-                continue
-            fact = path_fact(text, use, call, world, cwd=simple.cwd, shell=True)
-            # git writing its own folder is what it is for; another program writing there is not
-            is_own = text == ".git" and program_name(simple.program) == "git"
-            yield replace(fact, guard="") if is_own else fact
+    touches = plain.effects.touches
+    for touch in placed(simple, touches, call, world) if is_git(simple) else touches:
+        if isinstance(touch, PathFact):
+            yield touch
+            continue
+        if touch.text in patterns:
+            yield from _expanded(touch, simple, call, world)
+            continue
+        yield _as(path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True), touch)
 
 
-def _expanded(text: str, use: Use, simple: SimpleCommand, call: Call, world: World) -> Iterator[PathFact]:
-    """A pattern's own place, and every file it stands for that leads elsewhere."""
+def _as(fact: PathFact, touch: Touch) -> PathFact:
+    if not touch.certain or touch.below:
+        return replace(fact, certain=touch.certain, below=touch.below, tracked=touch.tracked)
+    return fact
+
+
+def _expanded(touch: Touch, simple: SimpleCommand, call: Call, world: World) -> Iterator[PathFact]:
+    """A pattern's own place, and every file it stands for."""
+    text, use = touch.text, touch.use
     whole = path_fact(text, use, call, world, cwd=simple.cwd, shell=True)
-    yield whole
+    yield replace(_as(whole, touch), kind=whole.kind if whole.kind == "unknown" else "pattern")
     if whole.kind == "unknown" or not whole.inside:
         return
     # a pattern for hidden names also stands for `..` in some shells
@@ -206,9 +216,7 @@ def _expanded(text: str, use: Use, simple: SimpleCommand, call: Call, world: Wor
         yield PathFact(text, "", False, use, "unknown")
         return
     for name in names:
-        fact = path_fact(name, use, call, world)
-        if not fact.inside or fact.guard or fact.own:
-            yield fact
+        yield _as(path_fact(name, use, call, world), touch)
 
 
 def _falls_apart(name: str) -> bool:
@@ -220,6 +228,8 @@ def _risk_words(found: Effects, paths: tuple[PathFact, ...], reads: bool, unders
     words = {"execute"} if not reads else {"read"}
     if found.writes:
         words.add("write")
+    if any(touch.use == "delete" for touch in found.touches):
+        words.add("delete")
     if found.reads:
         words.add("read")
     if found.network:
@@ -250,7 +260,7 @@ def tool_subject(call: Call, world: World) -> Subject:
     )
     risks = set(call.risks or kind.risks) | path_risks(paths)
     is_told = bool(call.risks) or is_known(call.tool)
-    hosts = hosts_of_input(call.input) if "network" in risks else ()
+    hosts = hosts_in(call.input.values()) if "network" in risks else ()
     reads = call.read_only or (kind.read_only and known and not call.risks)
     why = "" if reads else _why_not(kind, risks)
     return Subject(

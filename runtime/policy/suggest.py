@@ -16,11 +16,11 @@ from interlock.runtime.policy.grant import PATTERN_JOINT, Suggestion
 from interlock.runtime.policy.path import PathFact
 from interlock.runtime.policy.pattern import PatternError, read_pattern
 from interlock.runtime.policy.prefix import prefix_of
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.reading import Reading
 from interlock.runtime.policy.shell import parse_command
-from interlock.runtime.policy.shell.feed import SHELLS
+from interlock.runtime.policy.shell.feed import is_shell
 from interlock.runtime.policy.shell.model import SimpleCommand
-from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.subject import Subject
 
 _MOST_LABEL = 80
@@ -82,7 +82,7 @@ def _patterns(asking: Sequence[Subject]) -> Iterator[str]:
 def _begins_badly(subject: Subject) -> bool:
     """Whether the exact text would begin with a variable or a shell, which no standing permission may."""
     simple = subject.simple
-    return simple is not None and (bool(simple.assignments) or simple.program.rpartition("/")[2] in SHELLS)
+    return simple is not None and (bool(simple.assignments) or is_shell(simple.program))
 
 
 def _is_beyond_a_pattern(simple: SimpleCommand) -> bool:
@@ -129,7 +129,7 @@ def _is_plain(text: str, commands: Sequence[SimpleCommand]) -> bool:
         at = max(at, simple.end)
     if not _PLAIN_GAP.fullmatch(text[at:]):
         return False
-    return all(_code_is_plain(simple) for simple in commands if simple.program.rpartition("/")[2] in SHELLS)
+    return all(_code_is_plain(simple) for simple in commands if is_shell(simple.program))
 
 
 def _code_is_plain(simple: SimpleCommand) -> bool:
@@ -171,7 +171,7 @@ _DESTRUCTIVE_SUBCOMMANDS = {
 def bars_standing(simple: SimpleCommand) -> bool:
     """Whether no standing permission should ever be offered for this command."""
     name = simple.program.rpartition("/")[2]
-    if re.sub(r"[0-9.]+$", "", name) in _RUNNERS or name in _RUNNERS or name in SHELLS:
+    if re.sub(r"[0-9.]+$", "", name) in _RUNNERS or name in _RUNNERS or is_shell(name):
         return True
     words = [word for word in simple.argv[1:] if not word.startswith("-")]
     if name == "gh" and words[1:2] in (["delete"], ["merge"], ["close"], ["archive"]):

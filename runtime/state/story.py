@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from interlock.runtime.events.foreign import AgentSpawned, ForeignDamaged, ForeignUnknown, SessionBoundary
 from interlock.runtime.events.message import AssistantMessage, FinalAnswer, UserMessage
-from interlock.runtime.events.permission import PermissionAnswered, PermissionClosed, ToolPermission
+from interlock.runtime.events.permission import APPROVER_WORDS, PermissionAnswered, PermissionClosed, ToolPermission
 from interlock.runtime.events.session import JournalRepaired, SessionEnded, SessionStarted
 from interlock.runtime.events.tool import InvocationCompleted, ToolIntent, ToolObservation, Verification
 from interlock.runtime.events.union import DamagedLine, Decoded, UnknownEvent
@@ -81,7 +81,7 @@ def _permission(event: ToolPermission, tools: dict[str, str]) -> str:
 def _who(event: PermissionAnswered) -> str:
     by = event.by
     ids = ", ".join(f"{name} {value}" for name, value in (("uid", by.uid), ("pid", by.pid)) if value is not None)
-    return by.kind + (f" ({ids})" if ids else "")
+    return APPROVER_WORDS.get(by.kind, by.kind) + (f" ({ids})" if ids else "")
 
 
 def _exit(event: InvocationCompleted) -> str:

@@ -86,7 +86,7 @@ def prepared(call: ToolInput, change: Change, context: ToolContext, *, verb: str
         cwd=context.workspace.home,
         timeout_s=60.0,
         diff=diff,
-        watched=(Watched(change.place, change.baseline, "target"),),
+        watched=(Watched(change.place, change.baseline),),
         renewable=renewable,
     )
 

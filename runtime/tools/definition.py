@@ -91,6 +91,8 @@ class RunContext:
     progress: Callable[[Literal["stdout", "stderr"], int, str], None]
     """Tells that a stream has so many bytes now, and the last of it."""
     strays: Strays
+    is_left_out: Callable[[str], bool]
+    """Whether a file that a walk of a folder meets, given by its real path, is denied or guarded."""
     confine: Callable[[list[str], str], list[str]]
     """Puts a command line into the sandbox, where there is one."""
 
@@ -101,13 +103,11 @@ Executor = Callable[[RunContext], Awaitable[ToolOutput | str]]
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A file that must still be this version when the call starts."""
+    """The target of a change, which must still be this version when the call starts."""
 
     place: Place
     baseline: Baseline | None
     """None: there must be no such file."""
-    role: str
-    """`target` of a change, or `operand` of a command."""
 
 
 @dataclass(frozen=True, slots=True)

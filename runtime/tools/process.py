@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Literal
 
-from interlock.runtime.tools import tree
+from interlock.runtime.tools import brand, tree
 from interlock.runtime.tools.stray import Strays
 
 Stream = Literal["stdout", "stderr"]
@@ -76,6 +76,7 @@ async def run_process(
         )
     except (OSError, ValueError) as error:
         raise CannotStart(str(error)) from None
+    brand.began(process.pid)
     strays.began(process.pid)
     try:
         call = _Running(process, mark, sink)
@@ -85,6 +86,9 @@ async def run_process(
     finally:
         strays.ended(process.pid)
     left = await asyncio.to_thread(tree.members, process.pid, mark)
+    await asyncio.to_thread(brand.ended, process.pid)
+    for pid in left:  # one that was started before its parent could be branded
+        brand.brand(pid)
     if left:
         strays.add(process.pid, mark)
     call.let_go()

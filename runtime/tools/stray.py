@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 from interlock.runtime.tools import tree
@@ -26,10 +27,14 @@ class Strays:
     def __init__(self) -> None:
         self._calls: list[_Call] = []
         self._running: set[int] = set()
+        self.on_began: Callable[[int], None] | None = None
+        """Told of every process that is started."""
 
     def began(self, leader: int) -> None:
         """A process was started for a call."""
         self._running.add(leader)
+        if self.on_began is not None:
+            self.on_began(leader)
 
     def ended(self, leader: int) -> None:
         """That process has ended."""

@@ -14,6 +14,9 @@ from contextlib import suppress
 
 from interlock.runtime.tools.environment import CALL_MARK
 
+_ALIVE = (b"R", b"S", b"D", b"T", b"t", b"I", b"W", b"P", b"K")
+"""States of proc(5) but `Z` and `X`."""
+
 
 def members(leader: int, mark: str) -> set[int]:
     """Ids of the living processes of the call: group of `leader`, its descendants, and all that carry `mark`."""
@@ -39,12 +42,24 @@ def send(leader: int, mark: str, number: signal.Signals) -> int:
     return len(found)
 
 
+def parents() -> dict[int, int]:
+    """pid -> parent of every process that is not a zombie."""
+    return {pid: parent for pid, (parent, _) in _table().items()}
+
+
+def zombies_of(parent: int) -> list[int]:
+    """Children of a process that have ended and were not waited for; nothing where there is no /proc."""
+    if not os.path.isdir("/proc/self"):
+        return []
+    return [pid for pid, (above, _) in _table_proc((b"Z",)).items() if above == parent]
+
+
 def _table() -> dict[int, tuple[int, int]]:
     """pid -> (parent, group) of every process that is not a zombie."""
-    return _table_proc() if os.path.isdir("/proc/self") else _table_ps()
+    return _table_proc(_ALIVE) if os.path.isdir("/proc/self") else _table_ps()
 
 
-def _table_proc() -> dict[int, tuple[int, int]]:
+def _table_proc(states: tuple[bytes, ...]) -> dict[int, tuple[int, int]]:
     table: dict[int, tuple[int, int]] = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -53,7 +68,7 @@ def _table_proc() -> dict[int, tuple[int, int]]:
             with open(f"/proc/{name}/stat", "rb") as file:
                 # the name in parentheses may hold anything, blanks and parentheses too
                 fields = file.read().rpartition(b")")[2].split()
-            if fields[0] not in (b"Z", b"X"):
+            if fields[0] in states:
                 table[int(name)] = (int(fields[1]), int(fields[2]))
     return table
 

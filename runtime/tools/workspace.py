@@ -163,6 +163,40 @@ def open_parent(place: Place, *, create: bool = False) -> Iterator[int]:
         os.close(folder)
 
 
+FolderNumber = tuple[int, int]
+"""What tells a folder from every other: device and number."""
+_STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def open_folder(real: str) -> int:
+    """A descriptor of a folder given by its real path, walked from the root of the system with no link followed.
+
+    Raises OSError when a component is missing, is a link now, or is no folder.
+    """
+    handle = os.open("/", _STEP)
+    try:
+        for part in [part for part in real.split("/") if part]:
+            inner = os.open(part, _STEP, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def folder_number(folder: str | int) -> FolderNumber:
+    """The number of a folder, by its path or its descriptor. Raises OSError."""
+    seen = os.stat(folder)
+    return seen.st_dev, seen.st_ino
+
+
+def path_of(handle: int, real: str) -> str:
+    """A path by which a new process enters the very folder that is open, whatever its name leads to by then."""
+    through = f"/proc/self/fd/{handle}"
+    return through if os.path.isdir(through) else real
+
+
 def _make_folder(name: str, folder: int) -> None:
     try:
         os.mkdir(name, dir_fd=folder)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import MemoryWorld
 from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.foreign import foreign_call
+from interlock.runtime.policy.foreign import make_call
 from interlock.runtime.policy.load import load_layer
 
 _NAMES = ["Bash", "Read", "Edit", "Glob", "shell", "exec_command", "apply_patch", "write_stdin", "edit", "bash", "patch",
@@ -40,7 +40,7 @@ _NOW = datetime(2026, 1, 1, tzinfo=UTC)
     st.one_of(st.dictionaries(st.one_of(st.sampled_from(_FIELDS), st.text()), _JSON, max_size=4), _JSON),
 )
 def test_any_input_is_judged_and_what_is_odd_asks(agent: str, tool: str, sent: Any) -> None:
-    call = foreign_call(agent, tool, sent, cwd="/w", workspace=("/w",), home="/home/u")
+    call = make_call(agent, tool, sent, cwd="/w", workspace=("/w",), home="/home/u")
     decision = decide(call, _POLICY, MemoryWorld(kinds={"/w": "folder"}), (), _NOW)
     assert "policy-fault" not in decision.policy_ids, decision.reason
     if call.unclear:

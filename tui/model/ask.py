@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from interlock.runtime.events.moment import micros
+from interlock.runtime.events.permission import APPROVER_WORDS
 from interlock.runtime.policy.foreign_table import shell_text
 
 Stage = Literal["open", "held", "sending", "sent", "answered", "closed"]
@@ -76,6 +77,10 @@ class Ask:
     missing: tuple[str, ...] = ()
     """Ours: names of fields that have not arrived yet."""
     host_pid: int = 0
+    host: str = ""
+    """The socket of its host; ours. With the id that the host knows it by it says which ask this is."""
+    wire_id: str = ""
+    """The id that its host knows it by, where `id` is another: two hosts may give one id."""
     journal: str = ""
     stage: Stage = "open"
     outcome: str = ""
@@ -105,6 +110,16 @@ class Ask:
     def offers(self, choice: str) -> bool:
         """Whether the host can honour this answer now, for example `allow.session`."""
         return self.is_open and choice in self.choices
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended; what is on its way to the host has not."""
+        return self.stage in ("answered", "closed")
+
+    @property
+    def ask_id(self) -> str:
+        """What its host calls it."""
+        return self.wire_id or self.id
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -201,6 +216,7 @@ def answered_words(answer: str, scope: str, by: Mapping[str, Any], own: bool, me
 def who(by: Mapping[str, Any]) -> str:
     """An approver in words: `interlock answer (process 4242)`."""
     kind = str(by.get("kind") or "someone")
-    name = str(by.get("client") or {"rule": "a rule", "timeout": "a time-out"}.get(kind, kind.replace("_", " ")))
+    words = {**APPROVER_WORDS, "rule": "a rule", "timeout": "a time-out"}.get(kind, kind.replace("_", " "))
+    name = words if kind == "flag" else str(by.get("client") or words)
     pid = by.get("pid")
     return f"{name} (process {pid})" if isinstance(pid, int) else name

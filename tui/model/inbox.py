@@ -1,7 +1,7 @@
 """The inbox as rows: what waits, what runs, what was done today (UI-1).
 
-Promises: asks in the order in which they came, so that a new one stands below those before it; an ask that ended keeps
-its row only while it is the one that is read; every row has a key of its own. Pure.
+Promises: asks in the order in which they came, so that a new one stands below those before it; an ask that ended has no
+row and is in no count, also while its card is read; every row has a key of its own. Pure.
 """
 
 from __future__ import annotations
@@ -35,15 +35,9 @@ class InboxRow:
     session: SessionRow | None = None
 
 
-def rows(
-    asks: Sequence[Ask], sessions: Sequence[SessionRow], now: int, *, reading: str = "", words: str = ""
-) -> list[InboxRow]:
-    """All rows. `reading`: id of the ask on the card; `words`: the filter."""
-    shown = [
-        a
-        for a in asks
-        if (a.is_open or a.stage in ("held", "sending", "sent") or a.id == reading) and ask_fits(a, words)
-    ]
+def rows(asks: Sequence[Ask], sessions: Sequence[SessionRow], now: int, *, words: str = "") -> list[InboxRow]:
+    """All rows. `words`: the filter."""
+    shown = [a for a in asks if not a.is_over and ask_fits(a, words)]
     fitting = [s for s in sessions if not words or fits(s, words)]
     # a session whose ask stands above needs no second row; one whose host does not answer does
     asking = {ask.session for ask in shown}
@@ -68,7 +62,9 @@ def ask_fits(ask: Ask, words: str) -> bool:
 
 
 def place(asks: Sequence[Ask], ask_id: str) -> str:
-    """`1 of 2`: where an ask stands among those that wait."""
+    """`1 of 2`: where an ask stands among those that wait; `over` for one that does not any more."""
+    if any(ask.id == ask_id and ask.is_over for ask in asks):
+        return "over"
     waiting = [ask.id for ask in asks if ask.is_open or ask.id == ask_id]
     return f"{waiting.index(ask_id) + 1} of {len(waiting)}" if ask_id in waiting else ""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from interlock.runtime.events.permission import APPROVER_WORDS
 from interlock.tui.model.ask import SCOPES, Ask
 from interlock.tui.model.inked import EMPTY, Inked, beside, columns, hanging, ink
 from interlock.tui.model.moment import age, day, rough_age
@@ -159,10 +160,11 @@ def maker(by: Any) -> str:
     """Who made it."""
     if by is None:
         return "somebody (not on record)"
-    name = by.client or by.kind
+    if by.kind != "person":
+        return APPROVER_WORDS.get(by.kind) or str(by.kind).replace("_", " ")
     mine = by.uid is None or by.uid == os.getuid()
-    who = "you" if by.kind == "person" and mine else f"user {by.uid}"
-    return f"{who} at {name}" if by.client else who
+    who = "you" if mine else f"user {by.uid}"
+    return f"{who} at {by.client}" if by.client else str(who)
 
 
 def covers(matches: Mapping[str, Any]) -> str:

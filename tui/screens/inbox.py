@@ -142,9 +142,7 @@ class InboxScreen(FrameScreen):
         known = {ask.id: ask for ask in self.store.asks}
         words = self.query_one("#filter", FilterInput).words
         self._take_first(known)
-        self.list.show_items(
-            rows(list(known.values()), self.store.sessions, self.store.now(), reading=self.reading, words=words)
-        )
+        self.list.show_items(rows(list(known.values()), self.store.sessions, self.store.now(), words=words))
         self._follow_cursor()
         self._lay_out()
         self._show_card(known)
@@ -186,13 +184,19 @@ class InboxScreen(FrameScreen):
 
     def _follow_cursor(self) -> None:
         """Keep the cursor on the ask that is read, when it is on an ask at all."""
-        if self.reading and not self._is_parked and self.list.key != f"ask:{self.reading}":
+        if self.reading and not self._is_parked and not self._is_over and self.list.key != f"ask:{self.reading}":
             self.list.select(f"ask:{self.reading}")
 
     def _show_card(self, known: dict[str, Ask]) -> None:
         ask = known.get(self.reading)
         self.card.show(ask, place(list(known.values()), self.reading) if ask else "")
         self.card.set_in_view(self._card_in_view)
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the ask on the card has ended; it has no row then."""
+        ask = self.store.ask(self.reading) if self.reading else None
+        return ask is not None and ask.is_over
 
     @property
     def _steps_open(self) -> bool:
@@ -215,6 +219,9 @@ class InboxScreen(FrameScreen):
         item = self.list.item
         by_person = self._last_key in _MOVES or self._clicked
         self._clicked = False
+        if self._is_over and not by_person:
+            return  # its row has gone and the cursor stands on another: what is read stays
+        self._last_key = ""
         if item is not None and item.ask is not None:
             self._is_parked = False
             self.read(item.ask.id)
@@ -253,6 +260,9 @@ class InboxScreen(FrameScreen):
         """The next or previous ask that waits, from where the person is."""
         waiting = [ask.id for ask in self.store.asks if ask.is_open]
         if not waiting:
+            if self._is_over:
+                self.reading = ""
+                self.changed()
             return
         if self.reading in waiting:
             target = waiting[(waiting.index(self.reading) + step) % len(waiting)]

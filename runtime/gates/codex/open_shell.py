@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from posixpath import basename
 from typing import Any
 
-from interlock.runtime.policy.shell.option import read_options
-from interlock.runtime.policy.shell.unwrap import SHELLS
-from interlock.runtime.policy.shell.wrapper import WRAPPERS
+from interlock.runtime.policy.programs import program_of
+from interlock.runtime.policy.programs.option import read_options
+from interlock.runtime.policy.programs.usage import replace_stop
+from interlock.runtime.policy.shell.feed import is_shell
 
 OPENED = "it leaves a shell open, and what is typed into it later comes before no rule"
-_SHELLS = SHELLS | {"pwsh"}
 _TYPED = re.compile(r"-[a-zA-Z]*[is]|--interactive|--login")
 _WITH_WORD = frozenset(("-o", "+o", "-O", "+O", "-C", "--init-command", "--rcfile", "--init-file", "--rcs"))
 _CODE = re.compile(r"-[a-zA-Z]*c|--command(=.*)?|-Command")
@@ -38,7 +38,7 @@ def opens_shell(facts: Mapping[str, Any]) -> bool:
 
 def _opens(part: Mapping[str, Any]) -> bool:
     program = basename(str(part.get("program") or ""))
-    if program not in _SHELLS and program not in ("su", "sudo", "doas"):
+    if not is_shell(program) and program not in ("su", "sudo", "doas", "pwsh"):
         return False
     try:
         _, *words = shlex.split(str(part.get("text") or ""))
@@ -47,7 +47,8 @@ def _opens(part: Mapping[str, Any]) -> bool:
     if program in ("sudo", "doas"):
         # sudo goes on with its options behind a `NAME=value`
         own = [word for word in words if word[:1] == "-" or "=" not in word]
-        return read_options(own, WRAPPERS[program].spec()).has("-s", "-i", "--shell", "--login")
+        entry = program_of(program)
+        return entry is None or read_options(own, replace_stop(entry.spec)).has("-s", "-i", "--shell", "--login")
     words = _without_output(words)
     if program == "su":
         return not any(_CODE.fullmatch(word) for word in words)

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from interlock.runtime.asks.endpoint import Endpoint
-from interlock.runtime.asks.lineage import process_table
 from interlock.runtime.asks.peer import own_uid, peer_of
+from interlock.runtime.asks.process import process_table
 from interlock.runtime.gates.doctor.rehearsal import REHEARSAL, rehearse
 from interlock.runtime.gates.hook import Hook, HookGate
 from interlock.runtime.gates.host import GateHost

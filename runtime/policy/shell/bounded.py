@@ -13,21 +13,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from interlock.runtime.policy.programs import program_of, read_usage
+from interlock.runtime.policy.programs.catalogue import has_subcommands
+from interlock.runtime.policy.programs.find import find_paths
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.shell.expand import Bound, Field, Scope, expand, is_literal
-from interlock.runtime.policy.shell.option import names
-from interlock.runtime.policy.shell.programs.system import find_paths
-from interlock.runtime.policy.shell.programs.table import FORMS
 from interlock.runtime.policy.shell.syntax import Code, Lit, Part, Simple, Var, Word
 
 _MOST_ITEMS = 50
 _CUTS = frozenset({"", "%", "#", "/", "^", ","})
 """Expansions that show a part of a value and nothing else."""
-_PRINTING = names("echo printf basename dirname true false :")
-"""They print their words, or nothing; no word makes them do more."""
-_OTHERWISE = names("git find test [ printf ip tar gtar bsdtar env cd pushd popd read fd fdfind yq unzip zipinfo date")
-"""Programs of the tables whose words mean more than files."""
-_NAMING = names("ls stat wc file du md5sum sha1sum sha256sum sha512sum cksum realpath readlink")
-"""They tell of a file its name, its size, its kind or its digest."""
 _ONLY_NAMES = re.compile(r"-[rinwEFHs]*[lLcq][rinwEFHs]*")
 _FILE_TEST = re.compile(r"-[fdesrwxLhS]")
 _NOT_PLAIN_FIND = names(
@@ -63,11 +58,11 @@ def bounded_fields(words: Sequence[Word], scope: Scope) -> list[Field] | None:
     if len(first) != 1 or first[0].glob or not first[0].known:
         return None
     name = _plain_name(first[0])
-    if name in _PRINTING:
+    if _prints(name) == "words":
         return _printed(name, words, scope, first)
     if name in ("[", "test"):
         return _tested(words, scope, first)
-    if name not in FORMS or name in _OTHERWISE:
+    if not _takes_files(name):
         return None
     return _as_files([_Group(first, True), *(_spread(word, scope) for word in words[1:])])
 
@@ -79,14 +74,14 @@ def found_fields(words: Sequence[Field], find: Sequence[Field]) -> list[Field] |
     name = _plain_name(words[0])
     if not all(field.known for field in find) or any(place.startswith("-") for place in places):
         return None
-    if not (name in _NAMING or name in _PRINTING or _finds_files_alone(values) or _names_alone(name, words)):
+    if not (_prints(name) or _finds_files_alone(values) or _names_alone(name, words)):
         return None
     start, end = words[0].start, words[0].end
     spread = _Group([Field(place, True, any(c in place for c in "*?["), start, end) for place in places], False)
     groups = [_Group([f], True) if f.known else spread if f.value == "{}" else _Group([], False) for f in words]
     if name in ("echo", "basename", "dirname"):
         return [*words[:1], *(Field(f.value, f.known, f.glob, f.start, f.end) for f in words[1:])]
-    return None if name in _OTHERWISE or name not in FORMS else _as_files(groups)
+    return _as_files(groups) if _takes_files(name) else None
 
 
 def prints_alone(words: Sequence[Field]) -> bool:
@@ -126,12 +121,28 @@ def _as_files(groups: Sequence[_Group]) -> list[Field] | None:
         if not group.literal:
             doubtful |= set(range(len(fields), len(fields) + len(group.fields)))
         fields.extend(group.fields)
-    form = FORMS[_plain_name(fields[0])]
-    if form.reads == "none" or form.most < 100 or any(fields[i].value[:1] in ("-", "+", "") for i in doubtful):
+    usage = read_usage(_plain_name(fields[0]), [f.value for f in fields[1:]])
+    if usage is None or usage.program.most is not None:
         return None
-    operands = form.read([f.value for f in fields[1:]]).operands
-    files = operands[1:] if form.reads == "first" else operands
-    return fields if {i - 1 for i in doubtful} <= set(files) else None
+    if any(fields[i].value[:1] in ("-", "+", "") for i in doubtful):
+        return None
+    files = {word.at for word in usage.words if word.role == "read" and not word.option}
+    return fields if {i - 1 for i in doubtful} <= files else None
+
+
+_PLAIN = ("", "grep", "file", "jq")
+"""Handlers of what a program touches that take its operands as their roles say."""
+
+
+def _takes_files(name: str) -> bool:
+    """Whether the words of the program are files that it only reads, unless they are options or text."""
+    entry = program_of(name)
+    return entry is not None and entry.only_reads and entry.touches in _PLAIN and not has_subcommands(entry)
+
+
+def _prints(name: str) -> str:
+    entry = program_of(name)
+    return entry.prints if entry is not None else ""
 
 
 def _spread(word: Word, scope: Scope) -> _Group:

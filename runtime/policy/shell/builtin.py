@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from interlock.runtime.policy.programs.option import Spec, read_options
+from interlock.runtime.policy.programs.variable import may_be_set
 from interlock.runtime.policy.shell.assign import read_into, set_array
 from interlock.runtime.policy.shell.expand import Bound
 from interlock.runtime.policy.shell.feed import STDIN
 from interlock.runtime.policy.shell.frame import Frame
-from interlock.runtime.policy.shell.option import Spec, read_options
 from interlock.runtime.policy.shell.printed import printed
 from interlock.runtime.policy.shell.state import State, join
 from interlock.runtime.policy.shell.value import split_by
-from interlock.runtime.policy.shell.variable import may_be_set
 from interlock.runtime.policy.shell.walk import Walk
 
 _ASSIGNED = re.compile(r"(?:^|[\s;&|])([A-Za-z_]\w*)=([\w./:@%+-]+)")

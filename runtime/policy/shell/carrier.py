@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 
+from interlock.runtime.policy.programs import Usage
+from interlock.runtime.policy.programs.role import ROLES
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.git_code import git_settings, setting
-from interlock.runtime.policy.shell.option import Spec, read_options
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
 
@@ -22,117 +22,6 @@ _SSH_OPTIONS = re.compile(
     r"\s*(ssh_command|ProxyCommand|LocalCommand|KnownHostsCommand|RemoteCommand|ProxyUseFdpass)\s*[=\s]\s*(.+)",
     re.I | re.S,
 )
-
-CARRIERS: dict[str, tuple[str, dict[str, str]]] = {
-    "bpftrace": ("cepolBv", {"-c": "shell"}),
-    "dtrace": ("cbsxopq", {"-c": "shell"}),
-    "stap": ("cexomDs", {"-c": "shell"}),
-    "fatrace": ("coptfs", {"-c": "shell", "--command": "shell"}),
-    "chokidar": ("cdt", {"-c": "shell", "--command": "shell"}),
-    **dict.fromkeys(
-        ("ptw", "pytest-watch"),
-        ("c", {"--runner": "shell", "--onpass": "shell", "--onfail": "shell", "--beforerun": "shell", "--afterrun": "shell",
-               "--onexit": "shell"}),
-    ),
-    "cargo-watch": ("xsw", {"-s": "shell", "--shell": "shell"}),
-    "sbatch": ("JnNtpo", {"--wrap": "shell"}),
-    "eb": ("c", {"-c": "shell", "--command": "shell"}),
-    "cf": ("ci", {"-c": "shell", "--command": "shell"}),
-    "et": ("cpJ", {"-c": "shell", "--command": "shell"}),
-    "execlineb": ("c", {"-c": "shell"}),
-    "forever": ("c", {"-c": "shell", "--command": "shell"}),
-    **dict.fromkeys(("r2", "radare2", "rizin"), ("ciaAbe", {"-c": "gdb"})),
-    "aria2c": ("dox", dict.fromkeys(
-        (f"--on-{when}" for when in ("download-complete", "download-error", "download-pause", "download-start",
-                                     "download-stop", "bt-download-complete")), "shell")),
-    **dict.fromkeys(
-        ("yt-dlp", "youtube-dl"),
-        ("of", {"--exec": "shell", "--exec-before-download": "shell", "--external-downloader": "program"}),
-    ),
-    "rclone": ("", {"--password-command": "shell"}),
-    "restic": ("rp", {"--password-command": "shell"}),
-    "borg": ("", {"--rsh": "shell"}),
-    "svn": ("mFr", {"--editor-cmd": "shell", "--diff-cmd": "shell", "--diff3-cmd": "shell"}),
-    "cvs": ("ed", {"-e": "shell"}),
-    "hg": ("mR", {"--config": "setting"}),
-    "jj": ("Rm", {"--config": "setting"}),
-    "sk": ("qcdn", {"--preview": "shell", "--bind": "bind", "-c": "shell", "--cmd": "shell"}),
-    "ranger": ("", {"--cmd": "gdb"}),
-    "bat": ("rlHm", {"--pager": "shell"}),
-    "batcat": ("rlHm", {"--pager": "shell"}),
-    "delta": ("w", {"--pager": "shell"}),
-    "watchman-make": ("pst", {"--run": "shell"}),
-    "fly": ("aCsu", {"-C": "shell", "--command": "shell"}),
-    "flyctl": ("aCsu", {"-C": "shell", "--command": "shell"}),
-    "az": ("gn", {"--scripts": "shell"}),
-    "go": ("", {"--exec": "shell", "--toolexec": "shell", "--vettool": "program"}),
-    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang"), ("o", {"--wrapper": "commas"})),
-    "rg": ("ABCEMTdefgjmrt", {"--pre": "program", "--hostname-bin": "program"}),
-    "sort": ("STtko", {"--compress-program": "program"}),
-    "split": ("abClnt", {"--filter": "shell"}),
-    "tar": (
-        "fCIFTXbgHKLNV",
-        {
-            "--to-command": "shell", "-I": "shell", "--use-compress-program": "shell", "--checkpoint-action": "exec",
-            "-F": "shell", "--info-script": "shell", "--new-volume-script": "shell", "--rsh-command": "shell",
-            "--rmt-command": "program",
-        },
-    ),
-    "bsdtar": ("fCITX", {"--use-compress-program": "shell"}),
-    "zip": ("bnPtix", {"-TT": "shell", "--unzip-command": "shell"}),
-    "nix": ("cI", {"-c": "tail", "--command": "tail"}),
-    "cpio": ("CEFHIMORW", {"--rsh-command": "program"}),
-    "rsync": ("eBTfM", {"-e": "shell", "--rsh": "shell", "--rsync-path": "shell"}),
-    "scp": ("cDFiJloPSX", {"-S": "program", "-o": "ssh"}),
-    "sftp": ("BbcDFiJloPRSsX", {"-S": "program", "-o": "ssh"}),
-    "ssh": ("BbcDEeFIiJLlmOopQRSWwP", {"-o": "ssh"}),
-    "ssh-keygen": ("bCDEFfGIJjKkLlMmNnOPRrsTtVvWwYZz", {"-D": "program"}),
-    "ssh-add": ("DEeHhPStT", {"-P": "program"}),
-    "autossh": ("Mf", {"-o": "ssh"}),
-    "sshfs": ("op", {"-o": "ssh"}),
-    "man": ("CELMPRSHTZemp", {"-P": "shell", "--pager": "shell", "-H": "shell", "--html": "shell", "--preprocessor": "shell"}),
-    "tcpdump": ("BcCDEFGijmMQrsTVwWyYz", {"-z": "program"}),
-    "install": ("gmotS", {"--strip-program": "program"}),
-    "make": ("fCIojlWE", {"--eval": "make", "-E": "make"}),
-    "gmake": ("fCIojlWE", {"--eval": "make", "-E": "make"}),
-    "nc": ("cegGhiIkmMopPqsTwWxX", {"-e": "shell", "-c": "shell"}),
-    "netcat": ("cegGhiIkmMopPqsTwWxX", {"-e": "shell", "-c": "shell"}),
-    "ncat": ("cegGhimopswx", {"-e": "shell", "--exec": "shell", "-c": "shell", "--sh-exec": "shell"}),
-    "wget": ("oaebtTwQOPUABDIXi", {"--use-askpass": "program", "--rsh-command": "program"}),
-    "fd": ("dtexXEcSoj", {"--exec": "tail", "-x": "tail", "--exec-batch": "tail", "-X": "tail"}),
-    "fdfind": ("dtexXEcSoj", {"--exec": "tail", "-x": "tail", "--exec-batch": "tail", "-X": "tail"}),
-    "fzf": ("qfdn", {"--preview": "shell", "--bind": "bind"}),
-    "gdb": ("exdcpsnb", {"-e": "gdb", "--ex": "gdb", "--eval-command": "gdb", "--init-eval-command": "gdb"}),
-    "lldb": ("osSOkKfanwc", {"-o": "gdb", "-O": "gdb", "--one-line": "gdb", "--one-line-before-file": "gdb"}),
-    "vim": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
-    "vi": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
-    "nvim": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
-    "view": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
-    **dict.fromkeys(("vimdiff", "rvim", "gvim"), ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"})),
-    "ex": ("cStTuUwWiPN", {"-c": "vim", "--cmd": "vim"}),
-    "psql": ("cdfFhLoPpRTUv", {"-c": "psql", "--command": "psql"}),
-    "mysql": ("ehPuDS", {"-e": "mysql", "--execute": "mysql", "--pager": "shell"}),
-    "sqlite3": ("", {"--cmd": "sqlite"}),
-    "cargo": ("xs", {"-s": "shell", "--shell": "shell"}),
-    "osascript": ("els", {"-e": "applescript"}),
-    "ansible": ("aiMmtbuKk", {"-a": "shell", "--args": "shell"}),
-    "apt": ("otc", {"-o": "apt"}),
-    "apt-get": ("otc", {"-o": "apt"}),
-    "aptitude": ("otc", {"-o": "apt"}),
-    "dpkg": ("DR", {"--pre-invoke": "shell", "--post-invoke": "shell", "--status-logger": "shell"}),
-    "ctags": ("", {"--filter-command": "shell"}),
-    "emacs": ("lfq", {}),
-    "mail": ("srbcS", {}),
-    "crontab": ("u", {}),
-    "cmake": ("PEGDSBCU", {}),
-    "meson": ("C", {}),
-    "fwupdmgr": ("", {}),
-    "shred": ("ns", {}),
-    "xz": ("TFSM", {}),
-    "diff": ("UCIxXDFWL", {}),
-    "ffmpeg": ("", {}),
-}  # fmt: skip
-"""Program -> letters of options that take a value, and the options whose value is run."""
 
 CODE_VARIABLES: dict[str, str] = {
     **dict.fromkeys(
@@ -168,53 +57,34 @@ CODE_VARIABLES: dict[str, str] = {
 """Variable -> how its value is run by programs that read it."""
 
 
-def unwrap_options(frame: Frame, state: State, walk: Walk) -> None:
-    """List what the options of a carrier would run."""
-    letters, kinds = CARRIERS[frame.name]
+def unwrap_options(usage: Usage, frame: Frame, state: State, walk: Walk) -> None:
+    """List what the options of a program, and operands that are commands of its own language, would run."""
     args = frame.args
-    names = frozenset(k[2:] for k in kinds if k.startswith("--"))
-    if frame.name in ("tar", "gtar", "bsdtar"):
-        args = _with_dashes(args, letters)
-    reading = read_options([f.value for f in args], Spec(letters, names, single_dash=frame.name in _ONE_DASH))
-    for option in reading.options:
-        kind = kinds.get(option.name)
-        if kind == "tail":
-            _tail(frame, option.index, option.value_index, state, walk)
+    for word in usage.words:
+        if not ROLES[word.role].code or word.role in _NOT_TEXT:
+            continue
+        if word.role == "tail":
+            index = next(i for i, f in enumerate(args) if i == word.at or i + 1 == word.at)
+            _tail(frame, index if args[index].value.startswith(word.option[:2]) else word.at, state, walk)
             return
-        if kind and option.value is not None:
-            _value(kind, option.value, args[option.value_index].known, frame, state, walk, option.name)
-    if frame.name == "cargo" and any(f.value == "watch" for f in args[:2]) and (words := _behind_dashes(args)):
+        _value(word.role, word.text, args[word.at].known, frame, state, walk, word.option or frame.name)
+    if usage.root.name == "cargo" and "watch" in usage.operands[:1] and (words := _behind_dashes(args)):
         walk.run(frame.inner(words), state, "cargo watch")
-    if frame.name == "zip":
+    if usage.root.name == "zip":
         _zip(frame, state, walk)
-    if frame.name in ("vim", "vi", "nvim", "view", "ex", "vimdiff", "rvim", "gvim"):
+    if usage.root.code == "editor":
         for field in args:
             if field.value.startswith("+"):
                 _value("vim", field.value[1:], field.known, frame, state, walk, "+")
-    if frame.name == "sqlite3":
-        for i in reading.operands[1:]:
-            _value("sqlite", args[i].value, args[i].known, frame, state, walk, "sqlite3")
 
 
-_ONE_DASH = frozenset(("gdb", "ffmpeg", "go", "gcc", "g++", "cc", "c++", "clang", "sqlite3"))
+_NOT_TEXT = frozenset(("script", "include", "config", "inline", "command", "commands", "joined"))
+"""Code that lies in a file or in a language that is not read here, and commands that `wrapper` lists."""
 
 
 def _behind_dashes(args: list[Field]) -> list[Field]:
     at = next((i for i, f in enumerate(args) if f.value == "--"), len(args))
     return args[at + 1 :]
-
-
-def _with_dashes(args: list[Field], letters: str) -> list[Field]:
-    """`tar cIf PROGRAM FILE`: the first word holds letters whose values follow in their order."""
-    if not args or args[0].value.startswith("-") or not args[0].value.isalnum():
-        return args
-    made: list[Field] = []
-    rest = args[1:]
-    for letter in args[0].value:
-        made.append(replace(args[0], value=f"-{letter}"))
-        if letter in letters and rest:
-            made.append(rest.pop(0))
-    return [*made, *rest]
 
 
 def _zip(frame: Frame, state: State, walk: Walk) -> None:
@@ -255,7 +125,7 @@ def _words(text: str) -> list[str]:
         return text.split()
 
 
-def _tail(frame: Frame, index: int, value_index: int, state: State, walk: Walk) -> None:
+def _tail(frame: Frame, index: int, state: State, walk: Walk) -> None:
     """fd -x: everything after the option up to `;` is the command."""
     args = frame.args
     words = list(args[index + 1 :])

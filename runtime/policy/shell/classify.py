@@ -5,49 +5,22 @@ Promises: a program, an option or a form that no table lists is not read-only. T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
+from interlock.runtime.policy.programs.catalogue import program_of
+from interlock.runtime.policy.programs.option import names
+from interlock.runtime.policy.programs.read_only import against_reading, asks_version
+from interlock.runtime.policy.programs.role import FLAGS
 from interlock.runtime.policy.shell.model import ReadOnlyVerdict, SimpleCommand
-from interlock.runtime.policy.shell.option import names
-from interlock.runtime.policy.shell.programs.git import git_verdict
-from interlock.runtime.policy.shell.programs.machine import kill_verdict, set_verdict
-from interlock.runtime.policy.shell.programs.system import find_verdict, printf_verdict, test_verdict
-from interlock.runtime.policy.shell.programs.table import FORMS
-from interlock.runtime.policy.shell.programs.viewer import ip_verdict, tar_verdict
-from interlock.runtime.policy.shell.wrapper import TRANSPARENT, WRAPPERS
 
-_OWN: dict[str, Callable[[Sequence[str]], str]] = {
-    "git": git_verdict,
-    "find": find_verdict,
-    "test": test_verdict,
-    "[": test_verdict,
-    "printf": printf_verdict,
-    "set": set_verdict,
-    "kill": kill_verdict,
-    "ip": ip_verdict,
-    "tar": tar_verdict,
-    "gtar": tar_verdict,
-    "bsdtar": tar_verdict,
-    **dict.fromkeys(("echo", "true", "false", ":"), lambda _: ""),
-}
 _FOLDERS = ("/bin/", "/usr/bin/")
-_VERSION_ONLY = names(
-    "python python3 node npm pip pip3 java javac ruby perl php gcc g++ cc clang make cmake tsc deno bun uv docker gh npx "
-    "ruff mypy eslint prettier bash zsh sh tmux vim nvim curl wget ssh ldd ld git-lfs delta dos2unix ctags gdb "
-    "strace xargs watch nohup timeout nice stdbuf locate "
-    "openssl sqlite3 psql lua tar zip unzip rsync ninja meson nasm podman helm less sudo systemctl"
-)
-"""Not among them: programs that let the project choose another program before they tell their version (cargo and rustc
-by rust-toolchain, go by go.mod, yarn and pnpm by package.json), and those that ask the network on the way."""
-_VERSION_WORDS = (("--version",), ("-V",), ("--help",))
-_OTHER_V = names("vim nvim ctags zip unzip make")
-"""With them `-V` is something else."""
-_SHORT_VERSION = {"-v": names("node npm npx tsc php lua"), "-version": names("java javac")}
 _HARMLESS_VARIABLES = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG TZ NO_COLOR CLICOLOR CLICOLOR_FORCE "
     "FORCE_COLOR COLUMNS LINES TERM GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT CI"
 )
+_PAGERS = names("PAGER GIT_PAGER MANPAGER")
+"""Variables that may be set to `cat`, or to nothing, which shows the output as it is."""
 _SHELL_CODE = names("sh bash dash zsh")
 
 
@@ -107,6 +80,8 @@ def _variables(command: SimpleCommand) -> str:
     for name, value in command.assignments:
         if name == "IFS" and command.program == "read":
             continue
+        if name in _PAGERS and value in ("cat", ""):
+            continue
         if name not in _HARMLESS_VARIABLES or value.lstrip(":").startswith("/") or ".." in value:
             return f"the variable {name} is set for it"
     return ""
@@ -114,61 +89,42 @@ def _variables(command: SimpleCommand) -> str:
 
 def _patterns(name: str, command: SimpleCommand) -> str:
     """A pattern that begins a word may become an option where a file has such a name."""
-    form = FORMS.get(name)
+    entry = program_of(name)
     dashes = command.argv.index("--") if "--" in command.argv else len(command.argv)
     for i in command.globs:
-        if form and form.most < 100:
+        if entry and entry.most is not None:
             return "a pattern may become a second operand, which would be written"
         if name == "echo" or (name == "printf" and i > 1):
             continue
-        if command.argv[i][:1] in "*?[" and i < dashes and not (form and form.globs and name not in _OWN):
+        if command.argv[i][:1] in "*?[" and i < dashes and not (entry and entry.only_reads and entry.safe_globs):
             return "a pattern may become an option"
     return ""
 
 
 def _program(name: str, args: Sequence[str]) -> str:
-    if is_version(name, args):
-        return ""
-    if own := _OWN.get(name):
-        return own(args)
-    if form := FORMS.get(name):
-        why = form.verdict(args)
-        if not why or name != "env":
-            return why
-    if name == "command" and args[:1] in (("-v",), ("-V",)):
+    if not asks_version(name, args) and name == "command" and args[:1] in (("-v",), ("-V",)):
         return "" if len(args) > 1 else "an operand is missing"
-    if _wraps(name, args):
-        return ""
-    return f"{name} is not listed as reading only"
-
-
-def is_version(name: str, args: Sequence[str]) -> bool:
-    """Whether a program is only asked for its version or its help."""
-    if len(args) != 1:
-        return False
-    if args[0] == "-V" and name in _OTHER_V:
-        return False
-    return (name in _VERSION_ONLY and tuple(args) in _VERSION_WORDS) or name in _SHORT_VERSION.get(args[0], ())
+    why = against_reading(name, args)
+    return "" if why and _wraps(name, args) else why
 
 
 def _wraps(name: str, args: Sequence[str]) -> bool:
     if name in _SHELL_CODE or program_name(name) in _SHELL_CODE:
         return _shell_wraps(args)
-    if name not in TRANSPARENT:
+    entry = program_of(name)
+    if entry is None or not entry.transparent:
         return False
-    listed = TRANSPARENT[name].split()
-    skip = WRAPPERS[name].skip if name in WRAPPERS else 0
-    values = WRAPPERS[name].short if name in WRAPPERS else "nPLdIs"
     at = 0
     while at < len(args) and args[at].startswith("-") and args[at] != "--":
         option = args[at].partition("=")[0]
         short = option[:2] if not option.startswith("--") else option
-        if option not in listed and short not in listed:
+        role = entry.options.get(option) or entry.options.get(short)
+        if role not in ("flag", "text") and option != "-":
             return False
-        at += 2 if len(option) == 2 and option[1] in values and "=" not in args[at] else 1
-    if name == "env" and any("=" in a for a in args[at : at + 1]):
+        at += 2 if len(option) == 2 and role not in FLAGS and "=" not in args[at] else 1
+    if entry.name == "env" and any("=" in a for a in args[at : at + 1]):
         return False
-    return at + skip < len(args)
+    return at + sum(slot.role == "text" for slot in entry.operands) < len(args)
 
 
 def _shell_wraps(args: Sequence[str]) -> bool:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 
+from interlock.runtime.policy.programs import read_usage
+from interlock.runtime.policy.programs.option import Spec, names, read_options
 from interlock.runtime.policy.shell.builtin import Handler
-from interlock.runtime.policy.shell.carrier import CARRIERS, unwrap_options
+from interlock.runtime.policy.shell.carrier import unwrap_options
 from interlock.runtime.policy.shell.feed import STDIN
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.grammar import Grammar
-from interlock.runtime.policy.shell.option import Spec, names, read_options
 from interlock.runtime.policy.shell.printed import printed_by
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.syntax import ShellSyntaxError
@@ -31,8 +32,13 @@ _WHEN = re.compile(r"\s*(?:@\w+|(?:[\d*,/A-Za-z-]+\s+){5})\s*(.+)\Z")
 _RECIPE = re.compile(r"^(?:\t|[^\n:=#\t]+:[^=\n]*;)[ \t]*[@+-]*[ \t]*(.+)$", re.M)
 
 
+def _options(frame: Frame, state: State, walk: Walk) -> None:
+    if usage := read_usage(frame.name, [f.value for f in frame.args]):
+        unwrap_options(usage, frame, state, walk)
+
+
 def _gdb(frame: Frame, state: State, walk: Walk) -> None:
-    unwrap_options(frame, state, walk)
+    _options(frame, state, walk)
     at = next((i for i, f in enumerate(frame.args) if f.value in ("--args", "-args", "--")), None)
     words = [] if at is None else frame.args[at + 1 :]
     if words:
@@ -42,8 +48,7 @@ def _gdb(frame: Frame, state: State, walk: Walk) -> None:
 
 def _commanded(frame: Frame, state: State, walk: Walk) -> None:
     """Editors and clients whose standard input may hold a line that goes to a shell: `ed <<< '!x'`."""
-    if frame.name in CARRIERS:
-        unwrap_options(frame, state, walk)
+    _options(frame, state, walk)
     pager = frame.name in ("less", "more", "most")
     given = dict(frame.assignments).get("LESS", "") if pager else ""
     started = [w.lstrip("+") for w in (*(f.value for f in frame.args), given) if pager and w.startswith("+")]
@@ -99,7 +104,7 @@ def _crontab(frame: Frame, state: State, walk: Walk) -> None:
 
 
 def _make(frame: Frame, state: State, walk: Walk) -> None:
-    unwrap_options(frame, state, walk)
+    _options(frame, state, walk)
     args = [f.value for f in frame.args]
     reading = read_options(args, Spec("fCIojlWEO", names("file makefile eval directory include-dir jobs")))
     texts = [o.value for o in reading.options if o.name in ("--eval", "-E") and o.value]

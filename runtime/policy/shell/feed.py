@@ -7,17 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from interlock.runtime.policy.programs import program_of
 from interlock.runtime.policy.shell.expand import Scope, text_of
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.model import Redirect, SimpleCommand
-from interlock.runtime.policy.shell.option import names
 from interlock.runtime.policy.shell.printed import likely_printed, output_of, printed, printed_by, some_output
 from interlock.runtime.policy.shell.syntax import Code, Node, Redir, Word
 
-SHELLS = names(
-    "sh bash dash zsh ksh ksh93 mksh lksh ash rbash rzsh rksh yash fish pdksh oksh posh bash5 elvish xonsh nu csh tcsh"
-)
-"""Programs that take what they are fed for commands."""
 STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 """Files that are the standard input itself."""
 
@@ -35,9 +31,15 @@ def feed_by_redirects(frame: Frame, redirs: Sequence[Redir], scope: Scope) -> No
             frame.likely = _by_pipe(redir, scope)
 
 
+def is_shell(program: str) -> bool:
+    """Whether a program takes what it is fed for commands."""
+    entry = program_of(program.rpartition("/")[2])
+    return entry is not None and entry.code == "shell"
+
+
 def is_bare_shell(command: SimpleCommand) -> bool:
     """Whether it is a shell that takes its commands from its standard input."""
-    return command.program.rpartition("/")[2] in SHELLS and len(command.argv) == 1
+    return is_shell(command.program) and len(command.argv) == 1
 
 
 def _copied(redirect: Redirect, redirects: Sequence[Redirect]) -> str | None:

@@ -19,7 +19,9 @@ _MOST_MADE = 100_000
 """Characters that a replacement may make; a guess of such a size says nothing."""
 _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 _PRINTED_BY_AWK = re.compile(r'\bprintf?+\s*+\(?+\s*+"((?:[^"\\]|\\.)*+)"')
-_PASSING = frozenset("tee cat sort uniq grep egrep fgrep fold fmt sponge pv head tail".split())
+_PASSING = frozenset(
+    ["tee", "cat", "sort", "uniq", "grep", "egrep", "fgrep", "fold", "fmt", "sponge", "pv", "head", "tail"]
+)
 """Filters that leave the words as they are, but for their order or some lines."""
 _DECODING = ("-d", "--decode", "-D", "-di", "-id", "--dec", "-i", "--ignore-garbage")
 _OPENSSL = (

@@ -6,6 +6,7 @@ given as its source text and marked so in `known`; nothing here ever pretends to
 
 from __future__ import annotations
 
+from interlock.runtime.policy.programs.touch import Touch
 from interlock.runtime.policy.record import record
 
 DYNAMIC = "<dynamic>"
@@ -93,11 +94,23 @@ class ReadOnlyVerdict:
 class Effects:
     """What a command touches, operands as written (relative to the command's own `cwd`)."""
 
-    reads: tuple[str, ...] = ()
-    """Paths it reads."""
-    writes: tuple[str, ...] = ()
-    """Paths it may create, change or delete; `<any>` when the text does not say which."""
+    touches: tuple[Touch, ...] = ()
+    """Paths with their use; the text `<any>` when nothing says which."""
+    suspects: tuple[str, ...] = ()
+    """Words, and parts of words, that may be paths although nothing says so."""
+    hosts: tuple[str, ...] = ()
+    """Hosts it names; `*unknown*` where it reaches one that the text does not tell."""
     network: bool = False
     """Whether it may use the network."""
     flags: tuple[str, ...] = ()
     """Marks: `env_prefix`, `environment`, `secret`, `destructive`, `privileged`, `dynamic`, `interactive`, `code`."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The paths it reads."""
+        return tuple(dict.fromkeys(touch.text for touch in self.touches if touch.use == "read"))
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The paths it may create, change or delete."""
+        return tuple(dict.fromkeys(touch.text for touch in self.touches if touch.use != "read"))

@@ -5,10 +5,10 @@ Promises: what they would run is listed as nested commands. Nothing is run.
 
 from __future__ import annotations
 
+from interlock.runtime.policy.programs.option import Spec, names, read_options
 from interlock.runtime.policy.shell.builtin import Handler, stdin_code
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
-from interlock.runtime.policy.shell.option import Spec, names, read_options
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
+from interlock.runtime.policy.programs.option import Spec, read_options
 from interlock.runtime.policy.shell.builtin import Handler, stdin_code
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
-from interlock.runtime.policy.shell.option import Spec, read_options
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
 

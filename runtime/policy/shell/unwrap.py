@@ -7,23 +7,26 @@ Promises: what is found is listed as nested commands after the wrapper; code tha
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from interlock.runtime.policy.shell.awk import read_awk
+from interlock.runtime.policy.programs import program_of, read_usage
+from interlock.runtime.policy.programs.awk import read_awk
+from interlock.runtime.policy.programs.option import Reading, Spec, names, read_options
+from interlock.runtime.policy.programs.sed import Script, read_sed
+from interlock.runtime.policy.programs.usage import replace_stop
 from interlock.runtime.policy.shell.bounded import found_fields, prints_alone, prints_names
 from interlock.runtime.policy.shell.builtin import BUILTINS, Handler, stdin_code
-from interlock.runtime.policy.shell.carrier import CARRIERS, unwrap_options, unwrap_variables
+from interlock.runtime.policy.shell.carrier import unwrap_options, unwrap_variables
 from interlock.runtime.policy.shell.client import CLIENTS, piped_text
 from interlock.runtime.policy.shell.expand import Field
-from interlock.runtime.policy.shell.feed import SHELLS, STDIN
+from interlock.runtime.policy.shell.feed import STDIN, is_shell
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.git_code import unwrap_git
 from interlock.runtime.policy.shell.opener import OPENERS, enters_namespace, git_part
-from interlock.runtime.policy.shell.option import Reading, Spec, names, read_options
-from interlock.runtime.policy.shell.script import Script, read_sed
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.terminal import TERMINALS
 from interlock.runtime.policy.shell.walk import Walk
-from interlock.runtime.policy.shell.wrapper import WRAPPERS, unwrap_wrapper
+from interlock.runtime.policy.shell.wrapper import runs_its_words, unwrap_wrapper
 
 _FED = ("-", *STDIN)
 _SHELL_SPEC = Spec("oO", names("rcfile init-file command init-command"), stop_at_operand=True)
@@ -40,7 +43,6 @@ _XARGS_SPEC = Spec(
     names("null eof replace max-lines interactive no-run-if-empty verbose exit show-limits open-tty"),
     stop_at_operand=True,
 )
-_SSH_SPEC = Spec("BbcDEeFIiJLlmOopQRSWwP", stop_at_operand=True)
 _PARALLEL_SPEC = Spec(
     "aCEIjJLlmNnPRSsTUXxkd",
     names(
@@ -63,22 +65,28 @@ def unwrap(frame: Frame, state: State, walk: Walk) -> None:
         builtin(frame, state, walk)
         return
     name = program.rpartition("/")[2]
+    entry = program_of(name)
     if handler := _handler(name, program):
         handler(frame, state, walk)
-    elif name in CARRIERS:
-        unwrap_options(frame, state, walk)
-    elif enters_namespace(frame, state, walk):
         return
-    elif wrapper := WRAPPERS.get(name):
-        unwrap_wrapper(wrapper, frame, state, walk)
+    if enters_namespace(frame, state, walk):
+        return
+    usage = read_usage(name, [f.value for f in frame.args])
+    if entry is None or usage is None:
+        return
+    if runs_its_words(entry) or entry.verbs:
+        unwrap_wrapper(entry, frame, state, walk)
+    else:
+        unwrap_options(usage, frame, state, walk)
 
 
 def _handler(name: str, program: str) -> Handler | None:
     if name.startswith(("ld-linux", "ld-musl")) or name == "ld.so":
         return _loader
-    if found := _HANDLERS.get(name):
+    entry = program_of(name)
+    if found := _HANDLERS.get(entry.name if entry is not None else name) or _HANDLERS.get(name):
         return found
-    return _awk if name.endswith("awk") else git_part(program)
+    return _shell if is_shell(name) else git_part(program)
 
 
 def _pairs(fields: list[Field]) -> list[tuple[str, str]]:
@@ -231,13 +239,16 @@ def _ends_exec(args: list[Field], i: int) -> bool:
 
 
 def _ssh(frame: Frame, state: State, walk: Walk) -> None:
-    unwrap_options(frame, state, walk)
     args = frame.args
-    reading = read_options([f.value for f in args], _SSH_SPEC)
+    usage = read_usage(frame.name, [f.value for f in args])
+    assert usage is not None
+    unwrap_options(usage, frame, state, walk)
+    spec = replace_stop(usage.program.spec)
+    reading = read_options([f.value for f in args], spec)
     operands = list(reading.operands)
     if len(operands) > 1 and args[operands[1]].value.startswith("-"):
         # ssh takes options also after the host
-        again = read_options([args[i].value for i in operands[1:]], _SSH_SPEC)
+        again = read_options([args[i].value for i in operands[1:]], spec)
         operands = [operands[0], *(operands[1:][i] for i in again.operands)]
     words = [args[i] for i in operands[1:]]
     inner = state.copy()
@@ -253,7 +264,7 @@ def _ssh(frame: Frame, state: State, walk: Walk) -> None:
 def _feed_shell(words: list[Field], frame: Frame, state: State, walk: Walk) -> None:
     """What is fed to a shell that another machine or a container runs."""
     last = [word for f in words for word in f.value.split() if word not in ("sudo", "exec", "env")]
-    if frame.fed and last and last[0].rpartition("/")[2] in SHELLS and "-c" not in last:
+    if frame.fed and last and is_shell(last[0]) and "-c" not in last:
         stdin_code(frame, state, walk, last[0])
 
 
@@ -279,25 +290,19 @@ def _parallel(frame: Frame, state: State, walk: Walk) -> None:
 
 
 def _awk(frame: Frame, state: State, walk: Walk) -> None:
-    reading = read_options([f.value for f in frame.args], Spec("fFveilLdDoprEW", names("file assign source exec")))
-    sources = [o.value for o in reading.options if o.name in ("-e", "--source") and o.value]
-    files = [o.value for o in reading.options if o.name in ("-f", "--file", "-E", "--exec") and o.value]
-    sources += _from_files(files, frame, state, walk)
-    if not sources and not files and reading.operands:
-        sources = [frame.args[reading.operands[0]].value]
-    for source in sources:
-        _script(read_awk(source), frame, state, walk, "awk")
+    _inline(read_awk, frame, state, walk, "awk")
 
 
 def _sed(frame: Frame, state: State, walk: Walk) -> None:
-    reading = read_options([f.value for f in frame.args], Spec("efl", frozenset({"expression", "file", "line-length"})))
-    sources = [o.value for o in reading.options if o.name in ("-e", "--expression") and o.value]
-    files = [o.value for o in reading.options if o.name in ("-f", "--file") and o.value]
-    sources += _from_files(files, frame, state, walk)
-    if not sources and not files and reading.operands:
-        sources = [frame.args[reading.operands[0]].value]
-    for source in sources:
-        _script(read_sed(source), frame, state, walk, "sed")
+    _inline(read_sed, frame, state, walk, "sed")
+
+
+def _inline(read: Callable[[str], Script], frame: Frame, state: State, walk: Walk, via: str) -> None:
+    """What the program in the words, or in a file that is one only by name, would run."""
+    usage = read_usage(frame.name, [f.value for f in frame.args])
+    assert usage is not None
+    for source in [*usage.of("inline"), *_from_files(usage.of("script"), frame, state, walk)]:
+        _script(read(source), frame, state, walk, via)
 
 
 def _from_files(files: list[str], frame: Frame, state: State, walk: Walk) -> list[str]:
@@ -334,17 +339,6 @@ def _loader(frame: Frame, state: State, walk: Walk) -> None:
     )
     if reading.operands:
         walk.run(frame.inner([frame.args[i] for i in reading.operands]), state, "loader")
-
-
-def _each_code(frame: Frame, state: State, walk: Walk) -> None:
-    """Programs whose operands are commands, one word each (concurrently, hyperfine, pee)."""
-    wrapper = WRAPPERS.get(frame.name)
-    reading = read_options([f.value for f in frame.args], wrapper.spec() if wrapper else Spec())
-    for option in reading.options:
-        if wrapper and option.name in wrapper.code.split() and option.value:
-            walk.code(option.value, True, frame, state, option.name)
-    for i in reading.operands:
-        walk.code(frame.args[i].value, frame.args[i].known, frame, state, frame.name)
 
 
 def _powershell(frame: Frame, state: State, walk: Walk) -> None:
@@ -395,13 +389,9 @@ def _ip(frame: Frame, state: State, walk: Walk) -> None:
 
 
 _HANDLERS: dict[str, Handler] = {
-    **dict.fromkeys(SHELLS, _shell),
     "env": _env,
-    "genv": _env,
     "xargs": _xargs,
-    "gxargs": _xargs,
     "find": _find,
-    "gfind": _find,
     "ssh": _ssh,
     "autossh": _ssh,
     "rsh": _rsh,
@@ -409,16 +399,10 @@ _HANDLERS: dict[str, Handler] = {
     "parallel": _parallel,
     "awk": _awk,
     "sed": _sed,
-    "gsed": _sed,
-    "ssed": _sed,
     "git": unwrap_git,
     "at": _at,
     "batch": _at,
     "socat": _socat,
-    "concurrently": _each_code,
-    "hyperfine": _each_code,
-    "pee": _each_code,
-    "mispipe": _each_code,
     "powershell": _powershell,
     "pwsh": _powershell,
     "cmd": _powershell,

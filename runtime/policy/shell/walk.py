@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from interlock.runtime.policy.programs.variable import may_be_set
 from interlock.runtime.policy.shell.assign import assign
 from interlock.runtime.policy.shell.bounded import bound_of, bounded_fields
 from interlock.runtime.policy.shell.budget import Budget
@@ -41,7 +42,6 @@ from interlock.runtime.policy.shell.syntax import (
     Var,
     Word,
 )
-from interlock.runtime.policy.shell.variable import may_be_set
 
 _LEAVING = frozenset({"exit", "return", "break", "continue", "die"})
 _MOVES = ("cd", "pushd", "popd", "chdir")

@@ -50,8 +50,8 @@ class GateRecord:
         self._readers: dict[Path, TailReader] = {}
         self._calls: dict[tuple[Path, str], _GateCall] = {}
         """(journal of a gate, intent id in it) -> call that something is left to be told of."""
-        self._answered: set[str] = set()
-        """Intent ids of the transcript whose answer a gate has told."""
+        self._answered: dict[str, PermissionAnswered] = {}
+        """Intent id of the transcript -> its answer, as a gate has told it."""
         self._intents: dict[str, ToolIntent] = {}
         """Intent id of the transcript -> intent, of calls that no call of the gate was found for."""
 
@@ -80,9 +80,19 @@ class GateRecord:
         The transcript's own word on who decided is left out where a gate has told it: of an answer that came over a
         hook it says no more than that.
         """
+        if isinstance(event, ToolObservation):
+            yield from self.late()  # the answer stands before what came of it
+            event = self._coded(event)
         if not isinstance(event, PermissionAnswered) or event.intent_id not in self._answered:
             yield event
         yield from self.around(event)
+
+    def _coded(self, event: ToolObservation) -> ToolObservation:
+        """A denied call with the code of who denied it: to the transcript every denial of a hook is a rule's."""
+        answer = self._answered.get(event.intent_id)
+        if answer is None or answer.answer != "deny" or event.code not in ("policy_denied", "user_denied"):
+            return event
+        return event.model_copy(update={"code": "policy_denied" if answer.by.kind == "rule" else "user_denied"})
 
     def late(self) -> Iterator[AnyEvent]:
         """Events that the gate has recorded since, of calls that are known."""
@@ -120,7 +130,7 @@ class GateRecord:
             while call.intent is not None and call.steps:
                 step = call.steps.popleft()
                 if isinstance(step, PermissionAnswered):
-                    self._answered.add(call.intent)
+                    self._answered[call.intent] = step
                 yield step.model_copy(update={"intent_id": call.intent, "seq": -1, "prev": ""})
 
     def _found(self, call: _GateCall) -> str | None:

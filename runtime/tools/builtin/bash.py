@@ -30,11 +30,17 @@ from interlock.runtime.tools.definition import (
     ToolInput,
 )
 from interlock.runtime.tools.environment import environment_for
-from interlock.runtime.tools.operand import operands
 from interlock.runtime.tools.output import Excerpt, ToolOutput, plural
 from interlock.runtime.tools.process import CannotStart, Finished, run_process
 from interlock.runtime.tools.refusal import precondition
-from interlock.runtime.tools.workspace import Workspace
+from interlock.runtime.tools.workspace import (
+    FolderNumber,
+    Place,
+    Workspace,
+    folder_number,
+    open_folder,
+    path_of,
+)
 
 PROGRESS_EVERY_S = 0.5
 """At most one progress event a stream in this time."""
@@ -70,18 +76,18 @@ def concurrency(call: BashInput, context: ToolContext) -> Concurrency:
 
 
 def prepare(call: BashInput, context: ToolContext) -> Prepared:
-    """Check directory and syntax, and note which scripts the command would run. Raises Refusal."""
-    cwd = _directory(call.cwd, context.workspace)
+    """Check directory and syntax. Raises Refusal."""
+    place = _directory(call.cwd, context.workspace)
+    cwd, folder = place.real, folder_number(place.real)
     if "\0" in call.command:
         raise precondition("the command holds a NUL character, which no shell can be given", field="command")
     shell = _shell()
     _check_syntax(shell, call.command, context)
     facts = parse_command(call.command)
-    watched = operands(facts, cwd, context.workspace)
     unsure = _masks(facts, call.command)
 
     async def run(running: RunContext) -> ToolOutput:
-        return await _run(call, running, shell, cwd, context.workspace, unsure=unsure)
+        return await _run(call, running, shell, cwd, folder, unsure=unsure)
 
     shown = context.workspace.show(cwd)
     first = call.command.strip().split("\n", 1)[0]
@@ -93,8 +99,6 @@ def prepare(call: BashInput, context: ToolContext) -> Prepared:
         run=run,
         cwd=cwd,
         timeout_s=call.timeout_s,
-        watched=watched,
-        facts={"operands": [{"path": w.place.shown, "sha256": w.baseline.sha256} for w in watched if w.baseline]},
     )
 
 
@@ -106,7 +110,7 @@ def _masks(facts: ShellFacts, command: str) -> bool:
     return sum(simple.depth == 0 for simple in facts.commands) > facts.operators.count("&&") + 1
 
 
-def _directory(written: str | None, workspace: Workspace) -> str:
+def _directory(written: str | None, workspace: Workspace) -> Place:
     place = workspace.locate(written or workspace.home, field="cwd")
     if place.kind != "folder":
         missing = place.kind == "missing"
@@ -115,7 +119,7 @@ def _directory(written: str | None, workspace: Workspace) -> str:
             field="cwd",
             next_step="Name a directory that exists, or have this one made again.",
         )
-    return place.real
+    return place
 
 
 def _shell() -> str:
@@ -146,16 +150,30 @@ def _check_syntax(shell: str, command: str, context: ToolContext) -> None:
 
 
 async def _run(
-    call: BashInput, running: RunContext, shell: str, cwd: str, workspace: Workspace, *, unsure: bool
+    call: BashInput, running: RunContext, shell: str, cwd: str, folder: FolderNumber, *, unsure: bool
 ) -> ToolOutput:
-    if not os.path.isdir(cwd):
+    try:
+        handle = open_folder(cwd)
+    except OSError:
         return ToolOutput(summary=f"working directory missing: {cwd}", ok=False, code="cwd_missing", exit="error")
+    try:
+        if folder_number(handle) != folder:
+            said = f"what was shown changed: {cwd} is another folder than was shown; nothing was run"
+            return ToolOutput(summary=said, ok=False, code="stale_file_baseline", exit="error", retryable=True)
+        return await _run_in(handle, call, running, shell, cwd, unsure=unsure)
+    finally:
+        os.close(handle)
+
+
+async def _run_in(
+    handle: int, call: BashInput, running: RunContext, shell: str, cwd: str, *, unsure: bool
+) -> ToolOutput:
     capture = Capture(running.artifacts)
     base = [shell] if os.path.basename(shell) != "bash" else [shell, "--noprofile", "--norc"]
     try:
         finished = await run_process(
             running.confine([*base, "-c", call.command], cwd),
-            cwd=cwd,
+            cwd=path_of(handle, cwd),
             environment=environment_for(running.host, mark=running.mark) | {"PWD": cwd},
             mark=running.mark,
             timeout_s=call.timeout_s,

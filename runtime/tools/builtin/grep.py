@@ -1,6 +1,7 @@
 """`grep`: find text in the files of the workspace.
 
-Promises: ignore files are honoured; links are not followed; the same results with ripgrep and without (for patterns
+Promises: ignore files are honoured; links are not followed; what rules deny and guards hold back is left out of the search
+of a folder and counted; the same results with ripgrep and without (for patterns
 that both dialects share); a search that does not end is stopped and what was found is returned and said to be partial.
 """
 
@@ -19,6 +20,7 @@ from interlock.runtime.tools.output import ToolOutput, plural
 from interlock.runtime.tools.process import CannotStart, Finished, Sink, run_process
 from interlock.runtime.tools.refusal import precondition
 from interlock.runtime.tools.search import ripgrep
+from interlock.runtime.tools.search.listing import Listing, list_files
 from interlock.runtime.tools.search.match import matcher
 from interlock.runtime.tools.search.result import FileHits, parse
 from interlock.runtime.tools.workspace import Place, Workspace
@@ -103,7 +105,10 @@ async def _run(call: GrepInput, place: Place, rg: str | None, running: RunContex
         else:
             full.set()
 
+    listing = Listing((), frozenset(), True)
     try:
+        if place.kind == "folder":
+            listing = await list_files(place, rg, running)
         finished = await _process(argv, place, running, sink, full)
     except CannotStart as error:
         return ToolOutput(summary=f"the search could not start: {error}", ok=False, code="cannot_start", exit="error")
@@ -111,7 +116,8 @@ async def _run(call: GrepInput, place: Place, rg: str | None, running: RunContex
         said = noise.decode("utf-8", "replace").strip()[:500]
         return ToolOutput(summary=f"the search failed: {said}", ok=False, code="search_failed", exit="error")
     # a large result takes its time, and the loop must not
-    return await asyncio.to_thread(_shown, call, bytes(taken), finished, full.is_set(), workspace)
+    found = await asyncio.to_thread(_found, call, bytes(taken), place, running, workspace)
+    return await asyncio.to_thread(_shown, call, found, listing, finished, full.is_set(), workspace)
 
 
 async def _process(argv: list[str], place: Place, running: RunContext, sink: Sink, full: asyncio.Event) -> Finished:
@@ -143,15 +149,23 @@ async def _process(argv: list[str], place: Place, running: RunContext, sink: Sin
         watcher.cancel()
 
 
-def _shown(call: GrepInput, data: bytes, finished: Finished, full: bool, workspace: Workspace) -> ToolOutput:
+def _found(call: GrepInput, data: bytes, place: Place, running: RunContext, workspace: Workspace) -> list[FileHits]:
+    """The hits that may be shown; of a folder each file is looked at, also one that was not there a moment ago."""
     fits = matcher(call.glob) if call.glob else None
     files = [f for f in parse(data.split(b"\n")) if fits is None or fits(workspace.show(f.path))]
+    return files if place.kind == "file" else [f for f in files if not running.is_left_out(f.path)]
+
+
+def _shown(
+    call: GrepInput, files: list[FileHits], listing: Listing, finished: Finished, full: bool, workspace: Workspace
+) -> ToolOutput:
     binary = sum(f.binary for f in files)
     files = [f for f in files if not f.binary]
     hits = sum(f.count for f in files)
     summary = f"{plural(hits, 'line')} in {plural(len(files), 'file')} match {call.pattern!r}"
     if binary:
         summary += f"; {plural(binary, 'binary file')} left out"
+    summary += listing.note
     partial = finished.ended_by != "itself"
     if partial:
         why = "more than can be shown" if full else f"stopped after {TIMEOUT_S:g} s"

@@ -232,6 +232,41 @@ async def test_a_late_answer_is_told_it_came_late(host, live) -> None:
     assert len(one.answers()) == 1
 
 
+async def test_an_ask_that_is_over_leaves_list_and_counts_at_once_and_its_card_stays(host, live) -> None:
+    """FT-027: answered elsewhere while it was read."""
+    from interlock.runtime.asks.client import AskClient
+
+    one = await host()
+    ask = one.ask("npm test")
+    async with live() as person:
+        await person.arm()
+        async with await AskClient.connect(one.server.path, "interlock answer") as other:
+            await other.answer(ask.ask_id, ask.input_digest, "deny")
+        await person.until(lambda: person.card.ask.is_over, "the other's answer")
+        assert "WAITING FOR YOU" not in person.text
+        assert "denied by interlock answer" in person.text
+        one.ask("echo second")
+        await person.until(lambda: "WAITING FOR YOU" in person.text, "the second ask")
+        assert person.card.ask.id == ask.ask_id, "what is read stays"
+        await person.press("n")
+        await person.until(lambda: person.card.ask.id != ask.ask_id, "the next ask")
+        assert "1 of 1" in person.text
+        assert "npm test" not in person.text
+
+
+async def test_the_next_ask_from_one_that_is_over_where_none_waits_clears_the_card(host, live) -> None:
+    """FT-027."""
+    one = await host()
+    ask = one.ask("npm test")
+    async with live() as person:
+        await person.arm()
+        one.broker.cancel(ask.ask_id)
+        await person.until(lambda: person.card.ask.is_over, "the end")
+        await person.press("n")
+        await person.until(lambda: person.card.ask is None, "an empty card")
+        assert "npm test" not in person.text
+
+
 async def test_a_host_that_vanishes_closes_its_ask_with_that_cause(host, live) -> None:
     one = await host()
     one.ask("npm test")

@@ -16,7 +16,7 @@ from interlock.runtime.gates.acp.call import call_of, merged
 from interlock.runtime.gates.acp.frame import Lines
 from interlock.runtime.gates.acp.option import Options
 from interlock.runtime.gates.acp.relay import Relay
-from interlock.runtime.policy.foreign import foreign_call
+from interlock.runtime.policy.foreign import make_call
 
 CASES = Path(__file__).parents[2] / "data" / "cases" / "bug-cases.jsonl"
 ACP_CASES = [case for case in map(json.loads, CASES.read_text().splitlines()) if case["input"].get("t") == "acp"]
@@ -220,7 +220,7 @@ def test_any_chunking_hands_the_same_bytes_on(data: bytes, cuts: list[int], limi
 
 def judged(told: dict[str, Any]) -> Any:
     call = call_of(told, "/p")
-    return foreign_call("acp", call.tool, call.input, cwd="/p", workspace=("/p",), home="/h")
+    return make_call("acp", call.tool, call.input, cwd="/p", workspace=("/p",), home="/h")
 
 
 def test_a_command_is_judged_as_a_shell_command() -> None:

@@ -251,3 +251,31 @@ async def test_two_sessions_ask_at_once_and_each_answer_lands_in_its_own_journal
     assert ((await first).decision, (await second).decision) == ("deny", "allow")
     assert events(ledger)[-1]["answer"] == "deny"
     assert events(other)[-1]["answer"] == "allow"
+
+
+@pytest.mark.parametrize("command", ["cat e/secret", "sh run.sh", "make", "git apply p.patch"])
+async def test_an_allow_for_something_else_than_was_shown_is_told_as_a_no(
+    machine, ledger, call, approver, events, command
+):
+    """FT-019, FT-022"""
+    for name in ("e/secret", "run.sh", "p.patch"):
+        place = machine.project / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_text("shown\n")
+    outside = machine.root / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("theirs\n")
+    gate_call = call(command)
+    verdict = asyncio.create_task(ledger.judge(gate_call))
+    ask = await approver.opened()
+    assert ask.event["facts"]["footing"]["digest"]
+    for name in ("run.sh", "p.patch", "Makefile"):
+        (machine.project / name).write_text("all:\n\techo swapped\n")
+    (machine.project / "e").rename(machine.root / "moved")
+    (machine.project / "e").symlink_to(outside)
+    await approver.client.answer(ask.ask_id, ask.input_digest, "allow")
+    told = await verdict
+    assert (told.decision, told.by.kind) == ("deny", "runtime")
+    assert "what was shown changed" in told.message
+    ledger.result(gate_call, ok=False)
+    assert events(ledger)[-1]["code"] == "stale_file_baseline"

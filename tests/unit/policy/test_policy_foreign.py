@@ -12,7 +12,7 @@ from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.decide import decide
 from interlock.runtime.policy.decision import Decision
-from interlock.runtime.policy.foreign import foreign_call
+from interlock.runtime.policy.foreign import make_call
 from interlock.runtime.policy.grant import Grant
 from interlock.runtime.policy.load import load_layer
 
@@ -54,7 +54,7 @@ _NOW = datetime(2026, 1, 10, tzinfo=UTC)
 
 
 def _call(agent: str, tool: str, given: Mapping[str, Any]) -> Call:
-    return foreign_call(agent, tool, given, cwd="/w", workspace=("/w",), home="/home/u")
+    return make_call(agent, tool, given, cwd="/w", workspace=("/w",), home="/home/u")
 
 
 def _judge(agent: str, tool: str, given: Mapping[str, Any], mode: str = "") -> Decision:
@@ -153,7 +153,7 @@ _TABLE: list[tuple[str, str, dict[str, Any], str]] = [
     ("gemini", "read_file", {"absolute_path": "/w/a.py"}, "allow"),
     ("gemini", "read_file", {"absolute_path": "/w/a.py", "file_path": "/w/secrets/a"}, "deny"),
     ("gemini", "read_many_files", {"include": ["docs/**/*.md"]}, "allow"),
-    ("gemini", "read_many_files", {"paths": ["docs/*.md", "secrets/*"]}, "ask"),
+    ("gemini", "read_many_files", {"paths": ["docs/*.md", "secrets/*"]}, "deny"),
     ("gemini", "read_many_files", {"paths": ["docs/*.md", "secrets/key"]}, "deny"),
     ("gemini", "read_many_files", {"include": ["/etc/*"]}, "ask"),
     ("gemini", "save_memory", {"fact": "x"}, "ask"),

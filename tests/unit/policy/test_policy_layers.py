@@ -43,7 +43,8 @@ def effect(place: Path, policy: Policy, tool: str = "bash", risks: str = "execut
 
 def test_without_any_file_the_built_in_policy_holds(place: Path) -> None:
     policy = loaded(place)
-    assert effect(place, policy, command="ls") == "ask"
+    assert effect(place, policy, command="touch a") == "ask"
+    assert effect(place, policy, command="ls") == "allow"
     assert effect(place, policy, "read_file", "read", path="a") == "allow"
 
 
@@ -178,7 +179,7 @@ def test_every_line_gets_an_answer_and_one_that_is_no_call_ends_with_one(place: 
     done = _interlock(place, "check", "--jsonl", text="\n".join(lines) + "\n")
     rows = [json.loads(row) for row in done.stdout.splitlines()]
     assert done.returncode == 1
-    assert [row["decision"] for row in rows] == ["ask", "ask", "ask", "ask", "allow"]
+    assert [row["decision"] for row in rows] == ["allow", "ask", "ask", "ask", "allow"]
     assert ["error" in row for row in rows] == [False, True, True, True, False]
 
 
@@ -187,3 +188,12 @@ def test_a_mode_or_file_that_is_not_there_is_a_mistake_that_says_so(place: Path)
     done = _interlock(place, "check", "ls", "--policy", "none.toml")
     assert done.returncode == 2
     assert "none.toml" in done.stderr
+
+
+def test_a_built_in_allow_can_be_switched_off_by_any_layer(place: Path) -> None:
+    """spec: PO-8, the rule is visible and can be switched off."""
+    (place / "config" / "policy.toml").write_text('switch_off = ["read-only-commands"]\n')
+    assert effect(place, loaded(place), command="ls") == "ask"
+    (place / "config" / "policy.toml").write_text('switch_off = ["nothing-of-that-name"]\n')
+    assert effect(place, loaded(place), command="ls") == "allow"
+    assert "nothing-of-that-name" in str(loaded(place).problems[0])

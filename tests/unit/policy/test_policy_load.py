@@ -43,7 +43,7 @@ BAD = [
     ('id = "x"\neffect = "deny"\npath = "~bob/x"', "only your own home", "ls"),
     ('id = "x"\neffect = "deny"\nrisk = "danger"', "unknown risk 'danger'", "ls"),
     ('id = "x"\neffect = "deny"\ninside = "yes"', "'inside' is true or false", "ls"),
-    ('id = "x"\neffect = "deny"\nuse = "execute"', "'use' is read or write", "ls"),
+    ('id = "x"\neffect = "deny"\nuse = "execute"', "'use' is read, write or delete", "ls"),
     ('id = "x"\neffect = "deny"\ncommand = "npm"\nexpires = "soon"', "'expires' is a date", "npm"),
     ('id = "x"\neffect = "ask"\ncommand = "npm"\nwait = -1', "'wait' is a number of seconds", "npm"),
     ('id = "x"\neffect = "deny"\ncommand = "npm"\nwait = 5', "'wait' belongs to an ask", "npm"),

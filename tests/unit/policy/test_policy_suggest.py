@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from interlock.runtime.policy.builtin import default_policy
+from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.policy.grant import Grant, Suggestion
@@ -53,9 +53,13 @@ def _table(case: str) -> list[dict[str, Any]]:
     return next(row for row in rows if row["id"] == case)["input"]["cases"]
 
 
+NO_READING = with_built_in([load_layer('switch_off = ["read-only-commands"]', file="u.toml", layer="user")])
+"""What only reads asks as well, so that there is something to offer for it."""
+
+
 def judged(command: str, *grants: Grant) -> Decision:
     asked = Call("bash", {"command": command}, "/w/proj", ("/w/proj",), "/home/u", frozenset(("execute",)))
-    return decide(asked, default_policy(), MemoryWorld(), grants, NOW)
+    return decide(asked, NO_READING, MemoryWorld(), grants, NOW)
 
 
 def offered(command: str) -> tuple[Suggestion, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,6 +110,17 @@ def test_asks_stand_in_the_order_in_which_they_came() -> None:
     first, second = ask(), ask_of({"askId": "a0", "tool": "x"}, "s", "2026-01-10T09:00:01.000000Z")
     keys = [r.key for r in inbox.rows([first, second], [], 0)]
     assert keys == ["group:waiting", "ask:a1", "ask:a0", "blank:waiting"]
+
+
+@pytest.mark.parametrize("stage", ["answered", "closed"])
+def test_an_ask_that_is_over_is_in_no_count(stage: str) -> None:
+    """FT-027."""
+    over, second = replace(ask(), stage=stage), ask_of({"askId": "a0", "tool": "x"}, "s", "2026-01-10T09:00:01.000000Z")
+    found = inbox.rows([over, second], [], 0)
+    assert [row.key for row in found] == ["group:waiting", "ask:a0", "blank:waiting"]
+    assert found[0].number == 1
+    assert inbox.place([over, second], "a0") == "1 of 1"
+    assert inbox.place([over, second], over.id) == "over"
 
 
 @given(st.integers(6, 200))

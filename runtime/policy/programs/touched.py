@@ -1,0 +1,124 @@
+"""What a program touches with the words it is given: paths with their use, hosts, the network.
+
+Promises: every word that could name a path or a host is either told with its use, or told as one that may be such
+(`certain` False, or among the suspects); nothing is passed over because an option is not known. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from interlock.runtime.policy.programs.address import UNKNOWN_HOST, address_of, hosts_in, is_remote
+from interlock.runtime.policy.programs.git_touch import REPOSITORY, UNLESS, WHOLE, reaches_out
+from interlock.runtime.policy.programs.handlers import HANDLERS
+from interlock.runtime.policy.programs.read_only import asks_version
+from interlock.runtime.policy.programs.role import ROLES
+from interlock.runtime.policy.programs.touch import ANYWHERE, NO_FILES, Touch, looks_like_path, pieces_of, plain_touches
+from interlock.runtime.policy.programs.usage import Usage, read_usage
+from interlock.runtime.policy.record import record
+
+_MOST_SUSPECTS = 60
+_MOST_TOUCHES = 1_000
+"""Paths of one command that are told one by one; a command with more touches what is not known."""
+
+
+@record
+class Touched:
+    """All that one command touches."""
+
+    touches: tuple[Touch, ...] = ()
+    suspects: tuple[str, ...] = ()
+    """Words, and parts of words, that may be paths although nothing says so."""
+    hosts: tuple[str, ...] = ()
+    network: bool = False
+
+
+def touched_by(name: str, args: Sequence[str], *, reads_only: bool, wraps: bool = False) -> Touched:
+    """What `name` with `args` touches. `reads_only`: it is known to only read; `wraps`: it does nothing itself."""
+    if asks_version(name, args):
+        return Touched()
+    usage = read_usage(name, args)
+    if usage is None:
+        return _of_unknown(args)
+    found = list(islice(_touches(usage, reads_only=reads_only, wraps=wraps), _MOST_TOUCHES + 1))
+    if len(found) > _MOST_TOUCHES:
+        found[-1] = Touch("read" if reads_only else "write", ANYWHERE)
+    base = usage.of("cd")
+    if base:
+        found = [
+            _moved(touch, base) if touch.cause not in ("-C", "cd", REPOSITORY, WHOLE, UNLESS) else touch
+            for touch in found
+        ]
+    suspects = [] if reads_only or wraps else _suspects(usage, args)
+    network, hosts = _network(usage, args)
+    return Touched(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(suspects))[:_MOST_SUSPECTS], hosts, network)
+
+
+def _touches(usage: Usage, *, reads_only: bool, wraps: bool) -> Iterator[Touch]:
+    if name := usage.program.touches or usage.root.touches:
+        yield from HANDLERS[name](usage)
+        return
+    yield from plain_touches(usage, reads_only=reads_only, wraps=wraps)
+
+
+def _of_unknown(args: Sequence[str]) -> Touched:
+    """Of a program that nobody knows every word may be a path that it writes."""
+    words = [word for word in args if not word.startswith("-")]
+    touches = [Touch("write", word, "", False) for word in words if looks_like_path(word)]
+    suspects = [piece for word in args for piece in pieces_of(word)]
+    return Touched(tuple(touches), tuple(dict.fromkeys(suspects))[:_MOST_SUSPECTS], hosts_in(args), False)
+
+
+def _moved(touch: Touch, folders: Sequence[str]) -> Touch:
+    """The path seen from the folder that an option changes to."""
+    text = touch.text
+    if text.startswith(("/", "~", "$", "<", ":/")):
+        return touch
+    for folder in reversed(folders):
+        text = f"{folder}/{text}"
+        if folder.startswith("/"):
+            break
+    return replace(touch, text=text)
+
+
+_CODE_OF_ITS_OWN = frozenset(("shell", "program", "command", "joined", "commands", "exec"))
+"""Roles whose words are listed as commands and judged by themselves."""
+
+
+def _suspects(usage: Usage, args: Sequence[str]) -> list[str]:
+    """Words of roles that may hide a path, and whatever may be joined to an option that is not listed."""
+    found: list[str] = []
+    for word in usage.words:
+        role = ROLES[word.role]
+        if word.role in ("loose", "value") or (role.code and word.role not in _CODE_OF_ITS_OWN):
+            found += pieces_of(word.text)
+    unlisted = set(usage.unlisted)
+    if unlisted:
+        table = {option.index for option in usage.reading.options if option.name in unlisted}
+        for at in table:
+            found += pieces_of(usage.args[at])
+            # it may take a value, and then the next word is no operand
+            found += [piece for word in usage.args[at + 1 : at + 2] for piece in pieces_of(word)]
+    return [piece for piece in found if piece not in NO_FILES and piece not in (".", "..")]
+
+
+def _network(usage: Usage, args: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
+    """Whether the network is used, and the hosts named; an unknown one where it cannot be told which."""
+    found = list(hosts_in(args))
+    named = [word for word in usage.words if word.role in ("host", "proxy")]
+    named += [word for word in usage.words if word.role in ("from", "to") and is_remote(word.text)]
+    found += [address_of(word.text) for word in named]
+    program = usage.program
+    network = program.network or usage.root.network or bool(named) or usage.has("fetch")
+    network = network or (bool(usage.root.fetches) and not usage.root.fetches.isdisjoint(args))
+    if usage.root.name == "git":
+        network = reaches_out(usage)
+    if network and usage.unlisted:
+        # an option that is not known may take the word that was read as the host, and another is the host then
+        found += [address_of(word) for word in usage.operands if "/" not in word]
+        found.append(UNKNOWN_HOST)
+    if network and not found:
+        found.append(UNKNOWN_HOST)
+    return network, tuple(dict.fromkeys(host for host in found if host))

@@ -1,0 +1,132 @@
+"""What the policy states about a command, brought to the form that is held against what was seen.
+
+The one place that knows how the facts look.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from interlock.runtime.policy.call import Call
+from interlock.runtime.policy.path import is_below
+from interlock.runtime.policy.programs import read_usage
+from interlock.runtime.policy.programs.address import UNKNOWN_HOST
+from interlock.runtime.policy.programs.read_only import asks_version
+from interlock.runtime.policy.reading import read_call
+from interlock.runtime.policy.shell.model import DYNAMIC, SimpleCommand
+from interlock.runtime.policy.subject import Subject
+from interlock.runtime.tools.world import PosixWorld
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a command is said to do."""
+
+    reads: tuple[tuple[str, bool], ...]
+    """Real paths, and whether what lies below is meant too."""
+    writes: tuple[tuple[str, bool], ...]
+    programs: frozenset[str]
+    """Names of the programs it runs."""
+    hosts: frozenset[str]
+    network: bool = False
+    patterns: tuple[str, ...] = ()
+    """Patterns that the shell makes names of."""
+    any_read: bool = False
+    any_write: bool = False
+    any_program: bool = False
+    any_host: bool = False
+
+    def has_read(self, path: str) -> bool:
+        """Whether reading `path` is said."""
+        return self.any_read or self.any_write or _is_among(path, self.reads) or _is_among(path, self.writes)
+
+    def has_pattern_below(self, folder: str) -> bool:
+        """Whether a pattern is said that the shell looks for in `folder`."""
+        places = [place.split("/") for place in self.patterns]
+        parts = folder.split("/")
+        return any(len(parts) < len(place) and all(map(fnmatchcase, parts, place)) for place in places)
+
+    def has_write(self, path: str) -> bool:
+        """Whether changing, making or deleting `path` is said."""
+        return self.any_write or _is_among(path, self.writes)
+
+    def has_program(self, path: str) -> bool:
+        """Whether running `path` is said."""
+        return self.any_program or posixpath.basename(path) in self.programs
+
+    def has_host(self, names: Iterable[str]) -> bool:
+        """Whether a connection to a machine of one of these names is said."""
+        return self.any_host or not self.hosts.isdisjoint(names)
+
+
+def claims_of(command: str, root: Path) -> Claims:
+    """What the policy says of `command`, given in the fixture's workspace."""
+    call = Call("bash", {"command": command}, f"{root}/ws", (f"{root}/ws",), f"{root}/home")
+    reading = read_call(call, PosixWorld())
+    assert reading.shell is not None
+    subjects = reading.subjects
+    code = any(map(_runs_code, subjects))
+    lost = code or not reading.shell.understood or bool(reading.over)
+    facts = [fact for subject in subjects for fact in subject.paths]
+    suspects = [(fact.resolved, True) for subject in subjects for fact in subject.suspects]
+    below = {id(fact) for subject in subjects for fact in subject.wide_paths}
+    return Claims(
+        tuple((f.resolved, id(f) in below) for f in facts if f.use == "read" and f.resolved),
+        (*((f.resolved, f.kind != "file") for f in facts if f.use != "read" and f.resolved), *suspects),
+        frozenset(posixpath.basename(s.program) for s in subjects),
+        frozenset(host for s in subjects for host in s.hosts),
+        any(s.network for s in subjects),
+        tuple(pattern for s in subjects if s.simple for pattern in _patterns(s.simple, f"{root}/ws")),
+        lost or any(f.kind == "unknown" and f.use == "read" for f in facts),
+        lost or any(f.kind == "unknown" and f.use != "read" for f in facts),
+        lost,
+        lost or any(UNKNOWN_HOST in s.hosts or (s.network and not s.hosts) for s in subjects),
+    )
+
+
+def _patterns(simple: SimpleCommand, start: str) -> Iterator[str]:
+    texts = [simple.argv[at] for at in simple.globs]
+    texts += [redirect.target for redirect in simple.redirects if redirect.target]
+    for text in texts:
+        text = text.replace("~", f"{posixpath.dirname(start)}/home", 1) if text.startswith("~") else text
+        path = posixpath.normpath(posixpath.join(start, simple.cwd or "", text))
+        head, _, tail = path.rpartition("/")
+        # a folder in front of the pattern may be a link
+        yield path if _is_pattern(head) else f"{os.path.realpath(head)}/{tail}"
+
+
+_CODE_IN_FILES = frozenset(("script", "include", "config", "joined", "commands"))
+"""Roles of words that name code which nobody reads."""
+
+
+def _runs_code(subject: Subject) -> bool:
+    """Whether the catalogue says that it runs code of its own, with which it may do anything."""
+    simple = subject.simple
+    if simple is None or simple.program == DYNAMIC or "code" in subject.risks:
+        return True
+    name = posixpath.basename(simple.program)
+    usage = read_usage(name, simple.argv[1:])
+    if usage is None or asks_version(name, simple.argv[1:]):
+        return False
+    return bool(usage.program.code or usage.root.code) or any(word.role in _CODE_IN_FILES for word in usage.words)
+
+
+def _is_among(path: str, places: tuple[tuple[str, bool], ...]) -> bool:
+    return any(
+        path == place or (below and is_below(path, place)) or (_is_pattern(place) and _fits(path, place, below))
+        for place, below in places
+    )
+
+
+def _is_pattern(place: str) -> bool:
+    return not {"*", "?", "["}.isdisjoint(place)
+
+
+def _fits(path: str, pattern: str, below: bool) -> bool:
+    parts, wanted = path.split("/"), pattern.split("/")
+    return (below or len(parts) == len(wanted)) and len(parts) >= len(wanted) and all(map(fnmatchcase, parts, wanted))

@@ -1,0 +1,108 @@
+"""Which repositories a git command enters, and what it would start there; git itself makes them. (spec PO-1, FT-019)"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from interlock.runtime.tools.git_place import find_git_place, find_repository, hooks_folder, submodules
+
+GIT = (
+    "git",
+    "-c",
+    "user.name=t",
+    "-c",
+    "user.email=t@t",
+    "-c",
+    "protocol.file.allow=always",
+    "-c",
+    "init.defaultBranch=m",
+)
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run([*GIT, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def repository(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "file").write_text("x\n")
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    return folder
+
+
+def executable(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def nested(tmp_path: Path) -> Path:
+    """A repository with a submodule that has a submodule, and one that only its index knows."""
+    for name in ("deep", "middle", "outer", "unlisted"):
+        repository(tmp_path / name)
+    git(tmp_path / "middle", "submodule", "add", str(tmp_path / "deep"), "inner")
+    git(tmp_path / "middle", "commit", "-qm", "sub")
+    git(tmp_path / "outer", "submodule", "add", str(tmp_path / "middle"), "sub")
+    git(tmp_path / "outer", "submodule", "update", "--init", "--recursive")
+    os.rename(tmp_path / "unlisted", tmp_path / "outer/un listed")
+    git(tmp_path / "outer", "-c", "advice.addEmbeddedRepo=false", "add", "un listed")
+    return tmp_path / "outer"
+
+
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_every_submodule_is_found(nested: Path, version: str) -> None:
+    for number in range(300):
+        (nested / f"f{number}").write_text("x")
+    git(nested, "add", ".")
+    git(nested, "update-index", "--index-version", version)
+    found = find_repository(str(nested))
+    assert found is not None
+    assert sorted(os.path.relpath(inner.top, nested) for inner in submodules(found)) == [
+        "sub",
+        "sub/inner",
+        "un listed",
+    ]
+
+
+def test_what_a_submodule_would_start_is_told(nested: Path) -> None:
+    assert find_git_place(str(nested)).programs == ()  # type: ignore[union-attr]
+    git(nested / "sub", "config", "core.fsmonitor", "./x")
+    executable(nested / ".git/modules/sub/modules/inner/hooks/post-index-change")
+    found = find_git_place(str(nested))
+    assert found is not None
+    assert found.programs == ("core.fsmonitor = ./x (in sub)",)
+    assert found.hooks == (f"{nested}/.git/modules/sub/modules/inner/hooks/post-index-change",)
+
+
+def test_the_hook_of_a_reading_command_is_told_wherever_it_lies(tmp_path: Path) -> None:
+    top = repository(tmp_path / "a")
+    assert find_git_place(str(top)).hooks == ()  # type: ignore[union-attr]
+    hook = executable(top / ".git/hooks/post-index-change")
+    assert find_git_place(str(top)).hooks == (str(hook),)  # type: ignore[union-attr]
+    hook.chmod(0o644)
+    assert find_git_place(str(top)).hooks == ()  # type: ignore[union-attr]
+    executable(top / "h/post-index-change")
+    git(top, "config", "core.hooksPath", "h")
+    assert find_git_place(str(top)).hooks == (f"{top}/h/post-index-change",)  # type: ignore[union-attr]
+
+
+def test_git_agrees_about_the_place_of_hooks(tmp_path: Path) -> None:
+    top = repository(tmp_path / "a")
+    git(top, "worktree", "add", "-q", "../b")
+    for folder in (top, tmp_path / "b"):
+        for setting in (None, "h", ".husky/_", str(tmp_path / "all")):
+            if setting is not None:
+                git(top, "config", "core.hooksPath", setting)
+            found = find_repository(str(folder))
+            assert found is not None
+            said = git(folder, "rev-parse", "--git-path", "hooks").strip()
+            assert os.path.realpath(hooks_folder(found)) == os.path.realpath(folder / said)
+        git(top, "config", "--unset", "core.hooksPath")
