@@ -103,6 +103,11 @@ def _values(usage: Usage) -> Iterator[Touch]:
             yield Touch("read", word.text.rpartition(":")[2])
         elif word.role in ("from", "to"):
             yield from _repository(word)
+        elif word.option == "--pathspec-from-file":
+            yield Touch("read", word.text, word.option)
+            yield Touch(tree_use(usage) or "read", ".", WHOLE, True, True)
+        elif word.role == "prefix":
+            yield Touch("write", word.text.rpartition("/")[0] or ".", word.option, True, True)
         elif role.use is not None and word.text not in NO_FILES:
             into = "" if word.role == "folder" else into
             yield Touch(role.use, word.text, word.option, True, role.below)
