@@ -66,7 +66,7 @@ class GitPlace:
     programs: tuple[str, ...] = ()
     """Settings of its configuration that name a program which a command that only reads would start."""
     worktree: str = ""
-    """The folder that is a linked worktree of the repository, where both say so; "" for the main one."""
+    """The folder that is a linked worktree of the repository, or a submodule, where both say so; "" for the main one."""
     top: str = ""
     """Real path of the top of the work tree; "": the folder of the git directory, or there is none."""
     hooks: tuple[str, ...] = ()

@@ -96,12 +96,13 @@ def _holds_the_workspace(place: GitPlace, call: Call, world: World) -> bool:
 
 
 def _is_worktree_of_its_own(place: GitPlace, call: Call, world: World) -> bool:
-    """Whether the workspace lies in a linked worktree, whose repository is where the project's main folder has it."""
-    if not place.worktree or len(place.folders) != 2:
+    """Whether the workspace lies in a linked worktree or a submodule, whose repository is in that of the whole project."""
+    if not place.worktree or place.bare:
         return False
-    git, common = place.folders
-    top = posixpath.dirname(common)
-    if posixpath.basename(common) != ".git" or not is_below(git, f"{common}/worktrees"):
+    git, common = place.folders[0], place.folders[-1]
+    top, dot, inner = git.partition("/.git/")
+    kind = inner.partition("/")[0]
+    if not dot or kind not in ("worktrees", "modules") or (kind == "worktrees") != (common == f"{top}/.git"):
         return False
     if is_below(call.home or "/", top):
         return False  # a repository of the home folder holds the person's own files

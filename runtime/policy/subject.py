@@ -26,7 +26,7 @@ from interlock.runtime.policy.tool import ToolKind, is_known, paths_of, tool_kin
 
 _MAY_RUN = frozenset(("loose", "command", "commands", "joined"))
 """Operands that may be a program, or that are not known."""
-_MOST_WORDS = 400
+MOST_WORDS = 400
 """Words and paths of one command that are looked at; a command with more is never allowed."""
 
 
@@ -76,7 +76,7 @@ class Subject:
     @Once
     def may_wrap(self) -> bool:
         """Whether it is a program that nobody knows, which may run what its words name."""
-        if self.simple is None or self.read_only or not self.args or len(self.args) > _MOST_WORDS:
+        if self.simple is None or self.read_only or not self.args or len(self.args) > MOST_WORDS:
             return False
         entry = program_of(self.program.rpartition("/")[2])
         return entry is None or (not entry.named_by and any(slot.role in _MAY_RUN for slot in entry.operands))
@@ -157,12 +157,12 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     """The facts of one simple command."""
     plain = plain_fact(simple)
     found = plain.effects
-    paths = tuple(islice(_shell_paths(simple, plain, call, world), _MOST_WORDS + 1))
+    paths = tuple(islice(_shell_paths(simple, plain, call, world), MOST_WORDS + 1))
     git, objections = git_facts(simple, plain.reads_only, call, world)
     if plain.reads_only:
         objections = (*objections, *folder_objections(simple, call, world))
-    if len(paths) > _MOST_WORDS or (len(simple.argv) > _MOST_WORDS and not plain.reads_only):
-        objections = (*objections, f"it has more than {_MOST_WORDS} words or paths")
+    if len(paths) > MOST_WORDS or (len(simple.argv) > MOST_WORDS and not plain.reads_only):
+        objections = (*objections, f"it has more than {MOST_WORDS} words or paths")
     facts = tuple(dict.fromkeys((*paths, *git))) if git or len(paths) > 1 else paths
     risks = frozenset((*_risk_words(found, facts, plain.reads_only, simple.understood), *found.flags))
     return Subject(

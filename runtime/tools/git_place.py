@@ -33,6 +33,7 @@ _PROGRAM_KEYS = re.compile(
 )
 """Settings that make a command which only reads start a program, or that bring in more settings."""
 _HARMLESS = frozenset(("", "true", "false", "yes", "no", "0", "1", "on", "off", "cat", "less", "git-lfs"))
+_WORKTREE = re.compile(r"^\s*worktree\s*=\s*([^\"\n#;\\]+)$", re.MULTILINE)
 _SECTION = re.compile(r'^\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(.*)$')
 _ENTRY = re.compile(r"^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*?))?\s*$")
 
@@ -243,9 +244,12 @@ def _pointed(dot: str) -> str:
 
 
 def _points_back(git: str, dot: str) -> bool:
-    """Whether the repository knows the `.git` file that leads to it as that of a worktree of its own."""
+    """Whether the repository knows the `.git` file that leads to it: as a worktree's, or as a submodule's."""
     text = _read_if_there(f"{git}/gitdir")
-    return text is not None and os.path.realpath(os.path.join(git, text.strip())) == os.path.realpath(dot)
+    if text is not None:
+        return os.path.realpath(os.path.join(git, text.strip())) == os.path.realpath(dot)
+    named = _WORKTREE.findall(_read_if_there(f"{git}/config") or "")
+    return len(named) == 1 and os.path.realpath(os.path.join(git, named[0].strip())) == os.path.dirname(dot)
 
 
 def _programs(repository: Repository) -> Iterator[str]:

@@ -5,13 +5,15 @@ Promises: as `touch`. Pure.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterator
 
 from interlock.runtime.policy.programs.awk import read_awk
+from interlock.runtime.policy.programs.files import FILE_HANDLERS
 from interlock.runtime.policy.programs.find import find_paths, find_references, find_verdict
 from interlock.runtime.policy.programs.git_touch import git_touches
 from interlock.runtime.policy.programs.sed import read_sed
-from interlock.runtime.policy.programs.tar import tar_paths, tar_verdict
+from interlock.runtime.policy.programs.tar import tar_touches
 from interlock.runtime.policy.programs.touch import ANYWHERE, Touch, plain_touches
 from interlock.runtime.policy.programs.usage import Usage
 
@@ -40,14 +42,6 @@ def _find(usage: Usage) -> Iterator[Touch]:
             yield Touch("read", ANYWHERE, word, False)
 
 
-def _tar(usage: Usage) -> Iterator[Touch]:
-    if not tar_verdict(usage.args):
-        yield from (Touch("read", path) for path in tar_paths(usage.args))
-        return
-    yield from plain_touches(usage)
-    yield Touch("write", ".", "", False, True)
-
-
 def _dd(usage: Usage) -> Iterator[Touch]:
     for word in usage.args:
         name, equals, value = word.partition("=")
@@ -73,8 +67,15 @@ def _curl(usage: Usage) -> Iterator[Touch]:
 
 def _sed(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
+    # BSD takes an empty word behind -i for the ending, and the next one is the script
+    is_first = "" in usage.of("inline") and usage.has("inplace")
+    ending = next((word.text for word in usage.words if word.option in ("-i", "--in-place")), "")
     for word in usage.words:
-        if word.role == "inline":
+        if ending and word.role == "read" and not word.option:
+            folder, name = posixpath.split(word.text)
+            yield Touch("write", ending.replace("*", name) if "/" in ending else posixpath.join(folder, name + ending))
+        if word.role == "inline" or (is_first and word.role == "read"):
+            is_first = is_first and word.role == "inline"
             found = read_sed(word.text)
             yield from (Touch("write", path, "w") for path in found.writes)
             yield from (Touch("read", path, "r") for path in found.reads)
@@ -104,8 +105,9 @@ def _test(usage: Usage) -> Iterator[Touch]:
 
 
 HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
+    **FILE_HANDLERS,
     "find": _find,
-    "tar": _tar,
+    "tar": tar_touches,
     "dd": _dd,
     "curl": _curl,
     "sed": _sed,

@@ -56,6 +56,7 @@ VALUES: dict[str, Role] = {
     "delete": Role(use="delete"),
     "discard": Role(use="delete"),  # its content is lost, its name may stay
     "move": Role(use="delete"),  # gone from its place
+    "beside": Role(use="read"),  # read, and a file of a name made from it is written beside it
     "cd": Role(harmless=True, use="read"),  # the folder that every other path is relative to
     "archive": Role(harmless=True, use="read"),  # a file that holds others
     "member": Role(harmless=True),  # the name of a file in an archive

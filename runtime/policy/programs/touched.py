@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST, address_of, hosts_in, is_remote
 from interlock.runtime.policy.programs.git_touch import REPOSITORY, UNLESS, WHOLE, reaches_out
 from interlock.runtime.policy.programs.handlers import HANDLERS
 from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.programs.role import ROLES
-from interlock.runtime.policy.programs.touch import NO_FILES, Touch, looks_like_path, pieces_of, plain_touches
+from interlock.runtime.policy.programs.touch import ANYWHERE, NO_FILES, Touch, looks_like_path, pieces_of, plain_touches
 from interlock.runtime.policy.programs.usage import Usage, read_usage
 from interlock.runtime.policy.record import record
 
 _MOST_SUSPECTS = 60
+_MOST_TOUCHES = 1_000
+"""Paths of one command that are told one by one; a command with more touches what is not known."""
 
 
 @record
@@ -39,7 +42,9 @@ def touched_by(name: str, args: Sequence[str], *, reads_only: bool, wraps: bool 
     usage = read_usage(name, args)
     if usage is None:
         return _of_unknown(args)
-    found = list(_touches(usage, reads_only=reads_only, wraps=wraps))
+    found = list(islice(_touches(usage, reads_only=reads_only, wraps=wraps), _MOST_TOUCHES + 1))
+    if len(found) > _MOST_TOUCHES:
+        found[-1] = Touch("read" if reads_only else "write", ANYWHERE)
     base = usage.of("cd")
     if base:
         found = [
