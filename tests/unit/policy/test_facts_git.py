@@ -126,43 +126,71 @@ PRINTING = [
     "git diff -- ':(glob)**/key'", "git diff -- ':(icase)SECRETS/KEY'", "git diff -- ':(literal)secrets/key'",
     "git diff ':(glob)**/*.py'", "git diff 'sr*'", "git diff a.txt src", "git diff v1 -- x.pem", "git diff v1..main -- keep",
     "git diff v1:secrets/key main:secrets/key", "git diff v1:secrets/key..main:secrets/key", "git diff --stat",
-    "git diff --name-only", "git diff --stat -p", "git diff --stat -U1", "git diff --numstat --patch", "git diff --no-index a.txt keep/b",
-    "git show", "git show HEAD", "git show HEAD:secrets/key", "git show :secrets/key", "git show :0:secrets/key", "git show :./a.txt",
-    "git show HEAD:./src/b.py", "git show v1:x.pem", "git show HEAD -- secrets", "git show HEAD -- 'sec*'", "git show --stat HEAD",
+    "git diff --name-only", "git diff --stat -p", "git diff --stat -U1", "git diff --numstat --patch",
+    "git diff --no-index a.txt keep/b",
+    "git show", "git show HEAD", "git show HEAD:secrets/key", "git show :secrets/key", "git show :0:secrets/key",
+    "git show :./a.txt",
+    "git show HEAD:./src/b.py", "git show v1:x.pem", "git show HEAD -- secrets", "git show HEAD -- 'sec*'",
+    "git show --stat HEAD",
     "git show ':/step 1'", "git show HEAD^{/step}", "git show HEAD:src", "git show -s HEAD", "git show HEAD~1 HEAD:a.txt",
-    "git log", "git log -p", "git log -p -1 -- src", "git log --oneline -- secrets", "git log --patch -- '*.pem'", "git log --stat",
+    "git log", "git log -p", "git log -p -1 -- src", "git log --oneline -- secrets", "git log --patch -- '*.pem'",
+    "git log --stat",
     "git log -L1,2:src/b.py", "git log -S two", "git log -G two -p", "git log -1 -u", "git log --cc -1", "git log --format=%s",
     "git grep holds", "git grep -n holds -- secrets", "git grep holds HEAD", "git grep holds v1 -- x.pem", "git grep -l holds",
     "git grep holds '*.py'", "git grep --cached holds", "git grep --untracked unsaved", "git grep -e holds -- src",
     "git blame a.txt", "git blame HEAD -- keep/b", "git annotate secrets/key", "git blame -L1,1 v1 -- x.pem",
     "git cat-file -p HEAD:secrets/key", "git cat-file blob HEAD:a.txt", "git cat-file -p HEAD", "git cat-file -t HEAD:a.txt",
-    "git archive HEAD", "git archive HEAD secrets", "git archive --format=tar HEAD:src", "git diff-index -p HEAD", "git diff-files -p",
-    "git diff-tree -p HEAD", "git diff-index HEAD", "git diff-tree -r HEAD", "git whatchanged -p -1", "git stash show -p", "git range-diff v1 main main",
-    "git status", "git status -s", "git status -v", "git status -vv", "git ls-files", "git ls-files secrets", "git ls-tree -r HEAD",
-    "git rev-list HEAD", "git rev-parse HEAD:a.txt", "git shortlog HEAD", "git describe --always --dirty", "git check-ignore a.txt",
-    "git format-patch --stdout -1", "git reflog", "git reflog -p -1", "git stash list -p", "git branch -vv", "git tag -n", "git log -p -- ':(exclude)src'",
-    "git --literal-pathspecs diff -- 'src'", "git --icase-pathspecs diff -- 'SECRETS'", "git -C src diff -- ../keep", "git -C src diff", "git -C src show HEAD:./b.py",
-    "git -C src grep holds", "git -C src log -p", "git fast-export HEAD", "git bundle create - HEAD", "git hash-object a.txt", "git difftool -y -x cat HEAD -- a.txt",
-    "git diff HEAD~1 a.txt", "git diff --merge-base v1", "git show v1^{commit}", "git show @{0}:a.txt", "git show 'HEAD@{0}:secrets/key'",
+    "git archive HEAD", "git archive HEAD secrets", "git archive --format=tar HEAD:src", "git diff-index -p HEAD",
+    "git diff-files -p",
+    "git diff-tree -p HEAD", "git diff-index HEAD", "git diff-tree -r HEAD", "git whatchanged -p -1", "git stash show -p",
+    "git range-diff v1 main main",
+    "git status", "git status -s", "git status -v", "git status -vv", "git ls-files", "git ls-files secrets",
+    "git ls-tree -r HEAD",
+    "git rev-list HEAD", "git rev-parse HEAD:a.txt", "git shortlog HEAD", "git describe --always --dirty",
+    "git check-ignore a.txt",
+    "git format-patch --stdout -1", "git reflog", "git reflog -p -1", "git stash list -p", "git branch -vv", "git tag -n",
+    "git log -p -- ':(exclude)src'",
+    "git --literal-pathspecs diff -- 'src'", "git --icase-pathspecs diff -- 'SECRETS'", "git -C src diff -- ../keep",
+    "git -C src diff", "git -C src show HEAD:./b.py",
+    "git -C src grep holds", "git -C src log -p", "git fast-export HEAD", "git bundle create - HEAD",
+    "git hash-object a.txt", "git difftool -y -x cat HEAD -- a.txt",
+    "git diff HEAD~1 a.txt", "git diff --merge-base v1", "git show v1^{commit}", "git show @{0}:a.txt",
+    "git show 'HEAD@{0}:secrets/key'",
 ]  # fmt: skip
 
 CHANGING = [
-    "git checkout -- a.txt", "git checkout a.txt", "git checkout .", "git checkout HEAD~1 -- secrets", "git checkout v1 src", "git checkout 's*'",
-    "git checkout -f other", "git checkout -f", "git checkout -b fresh", "git checkout -q --ours -- a.txt", "git checkout other -- ':(glob)**/key'",
-    "git checkout --pathspec-from-file=list", "git restore a.txt", "git restore .", "git restore --source=v1 keep", "git restore -s v1 -SW src",
-    "git restore --staged a.txt", "git restore ':/'", "git restore --pathspec-from-file=list", "git -C src restore b.py", "git reset --hard",
-    "git reset --hard HEAD~1", "git reset HEAD~1", "git reset --soft HEAD~1", "git reset -- a.txt", "git reset --merge", "git clean -fd", "git clean -f",
-    "git clean -n", "git clean -fdx", "git clean -fd junk", "git -C src clean -fd ..", "git stash", "git stash -u", "git stash push -- a.txt",
-    "git stash push -m x -- secrets", "git stash -k", "git stash save x", "git rm -f a.txt", "git rm -rf secrets", "git rm -r --cached src", "git rm -f '*.pem'",
-    "git mv src/deep moved", "git mv x.pem y.pem", "git mv x.pem keep", "git switch -f other", "git switch --discard-changes other", "git switch -c fresh",
-    "git apply p.patch", "git apply --check p.patch", "git apply --stat p.patch", "git apply --directory=. p.patch", "git archive -o out.tar HEAD", "git archive --output=o/x.tar HEAD",
-    "git bundle create b.bundle HEAD", "git format-patch -1", "git format-patch -o patches -1", "git format-patch -1 --output-directory=p2", "git diff --output=d.diff", "git log -p --output=l.diff",
-    "git show --output=keep/b", "git init sub", "git init", "git clone . copy", "git clone -q ./ ../elsewhere", "git worktree add ../wt", "git worktree add -q -b n tree",
-    "git add -A", "git add secrets", "git commit -qam x", "git commit -q -m x -- a.txt", "git branch -D other", "git branch n", "git tag n", "git tag -d v1", "git update-ref -d refs/tags/v1",
-    "git read-tree -u --reset v1", "git checkout-index -f a.txt", "git checkout-index -a -f", "git checkout-index --prefix=out/ a.txt", "git config user.name x", "git config --file=c.ini a.b c",
-    "git merge-file a.txt keep/b src/b.py", "git submodule add ./. mod", "git gc -q", "git reflog expire --all --expire=now", "git notes add -m x", "git commit --allow-empty -qm x",
-    "git rebase -q --autostash other", "git cherry-pick --abort", "git revert --no-edit HEAD~1", "git bisect start", "git sparse-checkout set src", "git unpack-file HEAD:a.txt",
-    "git fast-export --export-marks=m HEAD", "git mailsplit -omail p.patch", "git blame --contents a.txt keep/b", "git pull -q . other", "git fetch -q . other", "git push -q ./ main:refs/heads/z",
+    "git checkout -- a.txt", "git checkout a.txt", "git checkout .", "git checkout HEAD~1 -- secrets", "git checkout v1 src",
+    "git checkout 's*'",
+    "git checkout -f other", "git checkout -f", "git checkout -b fresh", "git checkout -q --ours -- a.txt",
+    "git checkout other -- ':(glob)**/key'",
+    "git checkout --pathspec-from-file=list", "git restore a.txt", "git restore .", "git restore --source=v1 keep",
+    "git restore -s v1 -SW src",
+    "git restore --staged a.txt", "git restore ':/'", "git restore --pathspec-from-file=list", "git -C src restore b.py",
+    "git reset --hard",
+    "git reset --hard HEAD~1", "git reset HEAD~1", "git reset --soft HEAD~1", "git reset -- a.txt", "git reset --merge",
+    "git clean -fd", "git clean -f",
+    "git clean -n", "git clean -fdx", "git clean -fd junk", "git -C src clean -fd ..", "git stash", "git stash -u",
+    "git stash push -- a.txt",
+    "git stash push -m x -- secrets", "git stash -k", "git stash save x", "git rm -f a.txt", "git rm -rf secrets",
+    "git rm -r --cached src", "git rm -f '*.pem'",
+    "git mv src/deep moved", "git mv x.pem y.pem", "git mv x.pem keep", "git switch -f other",
+    "git switch --discard-changes other", "git switch -c fresh",
+    "git apply p.patch", "git apply --check p.patch", "git apply --stat p.patch", "git apply --directory=. p.patch",
+    "git archive -o out.tar HEAD", "git archive --output=o/x.tar HEAD",
+    "git bundle create b.bundle HEAD", "git format-patch -1", "git format-patch -o patches -1",
+    "git format-patch -1 --output-directory=p2", "git diff --output=d.diff", "git log -p --output=l.diff",
+    "git show --output=keep/b", "git init sub", "git init", "git clone . copy", "git clone -q ./ ../elsewhere",
+    "git worktree add ../wt", "git worktree add -q -b n tree",
+    "git add -A", "git add secrets", "git commit -qam x", "git commit -q -m x -- a.txt", "git branch -D other",
+    "git branch n", "git tag n", "git tag -d v1", "git update-ref -d refs/tags/v1",
+    "git read-tree -u --reset v1", "git checkout-index -f a.txt", "git checkout-index -a -f",
+    "git checkout-index --prefix=out/ a.txt", "git config user.name x", "git config --file=c.ini a.b c",
+    "git merge-file a.txt keep/b src/b.py", "git submodule add ./. mod", "git gc -q", "git reflog expire --all --expire=now",
+    "git notes add -m x", "git commit --allow-empty -qm x",
+    "git rebase -q --autostash other", "git cherry-pick --abort", "git revert --no-edit HEAD~1", "git bisect start",
+    "git sparse-checkout set src", "git unpack-file HEAD:a.txt",
+    "git fast-export --export-marks=m HEAD", "git mailsplit -omail p.patch", "git blame --contents a.txt keep/b",
+    "git pull -q . other", "git fetch -q . other", "git push -q ./ main:refs/heads/z",
 ]  # fmt: skip
 
 
@@ -235,14 +263,22 @@ def test_what_changes_something_is_never_allowed_as_reading(original: Path, comm
 @pytest.mark.parametrize(
     "command",
     [
-        "git show :0:secrets/key", "git show :secrets/key", "git show HEAD:secrets/key", "git show HEAD -- secrets", "git show HEAD -- 'sec*'",
-        "git show HEAD -- ':/secrets'", "git show HEAD -- ':(glob)**/key'", "git show HEAD -- ':!a.txt'", "git diff", "git diff HEAD", "git diff -- 's*'",
-        "git log -p", "git show", "git diff-index -p HEAD", "git blame se*/key", "git blame secrets/key", "git diff ?ecrets", "git grep holds", "git grep holds -- se*",
-        "git cat-file -p HEAD:secrets/key", "git cat-file -p HEAD", "git archive HEAD", "git archive HEAD secrets", "git diff -- ':(icase)SECRETS'", "git show HEAD:x.pem",
-        "git log -L1,2:secrets/key", "git diff v1:secrets/key..main:secrets/key", "git -C secrets diff", "git -C src diff -- ../secrets", "git -C secrets show HEAD:./key",
-        "cd secrets && git log -p", "git stash show -p", "git diff --stat -p", "git log -S two", "git whatchanged -p", "git reflog -p", "git show ':/step 1'", "git diff ':/secrets'",
-        "git --icase-pathspecs diff -- SECRETS", "git diff -- ':(top,glob)**/*.pem'", "git diff -- ':(attr:x)'", "git diff -- 'secret\\s/key'", "git checkout HEAD -- secrets/key",
-        "git restore .", "git show 'HEAD@{0}:secrets/key'", "git show -1 --format=%s -p", "git diff --no-index a.txt secrets/key", "git diff -W", "git log --cc",
+        "git show :0:secrets/key", "git show :secrets/key", "git show HEAD:secrets/key", "git show HEAD -- secrets",
+        "git show HEAD -- 'sec*'",
+        "git show HEAD -- ':/secrets'", "git show HEAD -- ':(glob)**/key'", "git show HEAD -- ':!a.txt'", "git diff",
+        "git diff HEAD", "git diff -- 's*'",
+        "git log -p", "git show", "git diff-index -p HEAD", "git blame se*/key", "git blame secrets/key", "git diff ?ecrets",
+        "git grep holds", "git grep holds -- se*",
+        "git cat-file -p HEAD:secrets/key", "git cat-file -p HEAD", "git archive HEAD", "git archive HEAD secrets",
+        "git diff -- ':(icase)SECRETS'", "git show HEAD:x.pem",
+        "git log -L1,2:secrets/key", "git diff v1:secrets/key..main:secrets/key", "git -C secrets diff",
+        "git -C src diff -- ../secrets", "git -C secrets show HEAD:./key",
+        "cd secrets && git log -p", "git stash show -p", "git diff --stat -p", "git log -S two", "git whatchanged -p",
+        "git reflog -p", "git show ':/step 1'", "git diff ':/secrets'",
+        "git --icase-pathspecs diff -- SECRETS", "git diff -- ':(top,glob)**/*.pem'", "git diff -- ':(attr:x)'",
+        "git diff -- 'secret\\s/key'", "git checkout HEAD -- secrets/key",
+        "git restore .", "git show 'HEAD@{0}:secrets/key'", "git show -1 --format=%s -p",
+        "git diff --no-index a.txt secrets/key", "git diff -W", "git log --cc",
     ],
 )  # fmt: skip
 def test_a_denied_file_is_not_reached_by_any_spelling(original: Path, command: str) -> None:
@@ -252,9 +288,12 @@ def test_a_denied_file_is_not_reached_by_any_spelling(original: Path, command: s
 
 @pytest.mark.parametrize(
     "command",
-    ["git show :0:secrets/key", "git show HEAD:secrets/key", "git blame secrets/key", "git diff -- secrets/key", "git show HEAD -- ':/secrets/key'",
-     "git cat-file -p HEAD:x.pem", "git log -p -- secrets/key", "git -C src show HEAD:./../secrets/key", "git checkout -- secrets/key", "git rm -f x.pem",
-     "git diff --output=secrets/o", "git archive -o secrets/o HEAD", "git grep holds -- secrets/key", "git log -L1,2:secrets/key"],
+    ["git show :0:secrets/key", "git show HEAD:secrets/key", "git blame secrets/key", "git diff -- secrets/key",
+    "git show HEAD -- ':/secrets/key'",
+     "git cat-file -p HEAD:x.pem", "git log -p -- secrets/key", "git -C src show HEAD:./../secrets/key",
+     "git checkout -- secrets/key", "git rm -f x.pem",
+     "git diff --output=secrets/o", "git archive -o secrets/o HEAD", "git grep holds -- secrets/key",
+     "git log -L1,2:secrets/key"],
 )  # fmt: skip
 def test_an_operand_that_names_a_denied_file_denies(original: Path, command: str) -> None:
     assert judged(original, command, GIT + DENY).effect == "deny"
@@ -262,18 +301,24 @@ def test_an_operand_that_names_a_denied_file_denies(original: Path, command: str
 
 @pytest.mark.parametrize(
     "command",
-    ["git status", "git log --oneline -5", "git diff --stat", "git diff --name-only", "git ls-files", "git log --format=%s", "git show --stat HEAD", "git branch -vv",
-     "git diff -- src", "git show HEAD:a.txt", "git blame a.txt", "git grep holds -- src", "git diff a.txt", "git log -p -- src", "git rev-parse HEAD", "git reflog",
-     "PAGER=cat git log -3", "GIT_PAGER=cat git log -3", "git --no-pager log", "git -c core.pager=cat log", "git -c color.ui=false status", "git -C src status",
-     "git remote -v", "git stash list", "git worktree list", "git config --get user.name", "git tag", "git describe --always", "git -P diff --stat"],
+    ["git status", "git log --oneline -5", "git diff --stat", "git diff --name-only", "git ls-files", "git log --format=%s",
+    "git show --stat HEAD", "git branch -vv",
+     "git diff -- src", "git show HEAD:a.txt", "git blame a.txt", "git grep holds -- src", "git diff a.txt",
+     "git log -p -- src", "git rev-parse HEAD", "git reflog",
+     "PAGER=cat git log -3", "GIT_PAGER=cat git log -3", "git --no-pager log", "git -c core.pager=cat log",
+     "git -c color.ui=false status", "git -C src status",
+     "git remote -v", "git stash list", "git worktree list", "git config --get user.name", "git tag",
+     "git describe --always", "git -P diff --stat"],
 )  # fmt: skip
 def test_what_shows_names_or_other_files_passes_beside_a_deny(original: Path, command: str) -> None:
     seen = judged(original, command, ONE)
     assert seen.effect == "allow", seen.reason
 
 
-@pytest.mark.parametrize("command", ["git show :0:.env", "git log -p -- '*.env'", "git show HEAD -- '.e*'", "git diff -- ':(glob)**/.env'",
-                                     "git cat-file -p HEAD:.env", "git grep x -- '*.pem'", "git show HEAD -- '.n*'", "git blame .env"])  # fmt: skip
+@pytest.mark.parametrize("command", ["git show :0:.env", "git log -p -- '*.env'", "git show HEAD -- '.e*'",
+                                     "git diff -- ':(glob)**/.env'",
+                                     "git cat-file -p HEAD:.env", "git grep x -- '*.pem'", "git show HEAD -- '.n*'",
+                                     "git blame .env"])  # fmt: skip
 def test_credentials_ask_as_they_do_for_cat(original: Path, command: str) -> None:
     assert judged(original, command, READS).effect == "ask"
     assert judged(original, command, GIT).effect == "ask"
@@ -285,12 +330,18 @@ def test_credentials_ask_as_they_do_for_cat(original: Path, command: str) -> Non
 @pytest.mark.parametrize(
     ("hook", "command"),
     [
-        ("post-index-change", "git status"), ("post-index-change", "git diff"), ("post-index-change", "git add a.txt"), ("pre-commit", "git commit -m x"),
-        ("commit-msg", "git commit -m x"), ("post-checkout", "git checkout other"), ("post-checkout", "git switch other"), ("post-checkout", "git worktree add ../w2"),
-        ("pre-push", "git push ./x"), ("post-merge", "git merge other"), ("pre-rebase", "git rebase other"), ("reference-transaction", "git branch n"),
-        ("reference-transaction", "git tag n"), ("post-rewrite", "git commit --amend"), ("applypatch-msg", "git am p.patch"), ("pre-auto-gc", "git gc --auto"),
-        ("post-merge", "git pull"), ("post-index-change", "git stash"), ("reference-transaction", "git fetch"), ("pre-commit", "git hook run pre-commit"),
-        ("sendemail-validate", "git send-email p.patch"), ("prepare-commit-msg", "git revert HEAD"), ("post-index-change", "git reset"), ("post-index-change", "git rm a.txt"),
+        ("post-index-change", "git status"), ("post-index-change", "git diff"), ("post-index-change", "git add a.txt"),
+        ("pre-commit", "git commit -m x"),
+        ("commit-msg", "git commit -m x"), ("post-checkout", "git checkout other"), ("post-checkout", "git switch other"),
+        ("post-checkout", "git worktree add ../w2"),
+        ("pre-push", "git push ./x"), ("post-merge", "git merge other"), ("pre-rebase", "git rebase other"),
+        ("reference-transaction", "git branch n"),
+        ("reference-transaction", "git tag n"), ("post-rewrite", "git commit --amend"), ("applypatch-msg", "git am p.patch"),
+        ("pre-auto-gc", "git gc --auto"),
+        ("post-merge", "git pull"), ("post-index-change", "git stash"), ("reference-transaction", "git fetch"),
+        ("pre-commit", "git hook run pre-commit"),
+        ("sendemail-validate", "git send-email p.patch"), ("prepare-commit-msg", "git revert HEAD"), ("post-index-change",
+        "git reset"), ("post-index-change", "git rm a.txt"),
     ],
 )  # fmt: skip
 def test_a_hook_that_the_command_can_fire_asks_and_is_named(top: Path, hook: str, command: str) -> None:
@@ -333,8 +384,10 @@ def test_the_hooks_that_a_status_really_fires_are_in_its_entry(top: Path) -> Non
     root = program_of("git")
     assert root is not None
     missed: dict[str, set[str]] = {}
-    for command in ("status", "diff", "add a.txt", "commit -qm x", "checkout -q other", "checkout -q main", "branch n", "tag t", "stash", "stash pop", "reset -q",
-                    "rm -q --cached x.pem", "restore --staged x.pem", "mv a.txt z.txt", "switch -q -c k", "worktree add -q ../w3", "update-index --refresh", "describe --dirty --always"):  # fmt: skip
+    for command in ("status", "diff", "add a.txt", "commit -qm x", "checkout -q other", "checkout -q main", "branch n",
+                    "tag t", "stash", "stash pop", "reset -q",
+                    "rm -q --cached x.pem", "restore --staged x.pem", "mv a.txt z.txt", "switch -q -c k",
+                    "worktree add -q ../w3", "update-index --refresh", "describe --dirty --always"):  # fmt: skip
         (top.parent / "fired").write_text("")
         os.utime(top / "src/deep/c.py")
         words = command.split()
@@ -364,10 +417,14 @@ def test_settings_and_hooks_of_a_submodule_ask(top: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "command"),
     [
-        ("core.hooksPath", "h", "git commit -m x"), ("core.fsmonitor", "./f", "git status"), ("diff.external", "./d", "git diff"), ("diff.x.textconv", "./t", "git show"),
-        ("filter.x.clean", "./c", "git add a.txt"), ("filter.x.smudge", "./c", "git checkout other"), ("core.pager", "./p", "git log"), ("core.sshCommand", "./s", "git fetch"),
-        ("credential.helper", "!./c", "git push"), ("merge.x.driver", "./m %A", "git merge other"), ("alias.co", "!rm x", "git co"), ("alias.l", "log -p", "git l"),
-        ("core.worktree", "/etc", "git status"), ("include.path", "../x", "git status"), ("sequence.editor", "./e", "git rebase -i v1"),
+        ("core.hooksPath", "h", "git commit -m x"), ("core.fsmonitor", "./f", "git status"), ("diff.external", "./d",
+        "git diff"), ("diff.x.textconv", "./t", "git show"),
+        ("filter.x.clean", "./c", "git add a.txt"), ("filter.x.smudge", "./c", "git checkout other"), ("core.pager", "./p",
+        "git log"), ("core.sshCommand", "./s", "git fetch"),
+        ("credential.helper", "!./c", "git push"), ("merge.x.driver", "./m %A", "git merge other"), ("alias.co", "!rm x",
+        "git co"), ("alias.l", "log -p", "git l"),
+        ("core.worktree", "/etc", "git status"), ("include.path", "../x", "git status"), ("sequence.editor", "./e",
+        "git rebase -i v1"),
     ],
 )  # fmt: skip
 def test_a_setting_that_runs_a_program_asks_under_an_allow_for_git(
@@ -380,11 +437,16 @@ def test_a_setting_that_runs_a_program_asks_under_an_allow_for_git(
 @pytest.mark.parametrize(
     ("command", "programs"),
     [
-        ("git rebase -x 'make t' main", ["git", "make"]), ("git bisect run make t", ["git", "make"]), ("git submodule foreach 'ls x'", ["git", "ls"]),
-        ("git filter-branch --tree-filter 'ls x' HEAD", ["git", "ls"]), ("git -c core.pager='ls x' log", ["git", "ls"]), ("git difftool -x 'ls x'", ["git", "ls"]),
-        ("git grep -O'ls x' y", ["git", "ls"]), ("git grep --open-files-in-pager=ls y", ["git", "ls"]), ("git fetch --upload-pack='ls x' .", ["git", "ls"]),
-        ("git push --receive-pack='ls x' .", ["git", "ls"]), ("git -c alias.x='!ls y' x", ["git", "ls"]), ("git clone -u 'ls x' . y", ["git", "ls"]),
-        ("git archive --remote=. --exec='ls x' HEAD", ["git", "ls"]), ("git ls-remote --upload-pack='ls x' .", ["git", "ls"]), ("git clone 'ext::ls x' y", ["git", "ls"]),
+        ("git rebase -x 'make t' main", ["git", "make"]), ("git bisect run make t", ["git", "make"]),
+        ("git submodule foreach 'ls x'", ["git", "ls"]),
+        ("git filter-branch --tree-filter 'ls x' HEAD", ["git", "ls"]), ("git -c core.pager='ls x' log", ["git", "ls"]),
+        ("git difftool -x 'ls x'", ["git", "ls"]),
+        ("git grep -O'ls x' y", ["git", "ls"]), ("git grep --open-files-in-pager=ls y", ["git", "ls"]),
+        ("git fetch --upload-pack='ls x' .", ["git", "ls"]),
+        ("git push --receive-pack='ls x' .", ["git", "ls"]), ("git -c alias.x='!ls y' x", ["git", "ls"]),
+        ("git clone -u 'ls x' . y", ["git", "ls"]),
+        ("git archive --remote=. --exec='ls x' HEAD", ["git", "ls"]), ("git ls-remote --upload-pack='ls x' .", ["git",
+        "ls"]), ("git clone 'ext::ls x' y", ["git", "ls"]),
     ],
 )  # fmt: skip
 def test_programs_that_options_carry_are_listed(command: str, programs: list[str]) -> None:
@@ -472,8 +534,10 @@ def test_the_host_of_a_remote_is_that_of_its_address(top: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "host"),
-    [("git clone https://u@h.example:8/x", "h.example"), ("git clone git@h.example:x/y", "h.example"), ("git clone -b x ssh://h.example/x y", "h.example"),
-     ("git clone --depth 1 h.example:x", "h.example"), ("git remote add o https://h.example/x", "h.example"), ("git archive --remote=git@h.example:x HEAD", "h.example"),
+    [("git clone https://u@h.example:8/x", "h.example"), ("git clone git@h.example:x/y", "h.example"),
+     ("git clone -b x ssh://h.example/x y", "h.example"),
+     ("git clone --depth 1 h.example:x", "h.example"), ("git remote add o https://h.example/x", "h.example"),
+     ("git archive --remote=git@h.example:x HEAD", "h.example"),
      ("git submodule add https://h.example/x", "h.example"), ("git push -o ./x https://h.example/x", "h.example")],
 )  # fmt: skip
 def test_a_host_that_an_address_names_is_certain(original: Path, command: str, host: str) -> None:
@@ -527,8 +591,10 @@ def test_every_option_that_git_tells_of_is_listed(name: str) -> None:
 
 def test_hooks_of_entries_are_hooks_of_git() -> None:
     known = {
-        "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase",
-        "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout",
+        "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg",
+        "commit-msg", "post-commit", "pre-rebase",
+        "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update",
+        "reference-transaction", "push-to-checkout",
         "pre-auto-gc", "post-rewrite", "sendemail-validate", "post-index-change", "*",
     }  # fmt: skip
     assert {hook for entry in programs() for hook in entry.hooks} <= known
