@@ -504,7 +504,19 @@ def test_a_folder_in_front_of_the_words_is_no_reason_to_ask(top: Path) -> None:
     assert judged(top, "git -C nested commit -m x", rule).effect == "ask"
 
 
+def test_a_pattern_is_offered_without_the_folder(original: Path) -> None:
+    seen = judged(original, "git -C src commit -m x")
+    assert "git commit *" in [offer.value for offer in seen.suggestions]
+
+
 # -- hosts
+
+
+def test_a_remote_in_a_folder_is_told_as_that_folder(top: Path) -> None:
+    made(top, "remote", "add", "near", str(top.parent / "elsewhere"))
+    for command, use in (("git push near", "write"), ("git fetch near", "read"), ("git pull", "read")):
+        assert any(f.use == use and f.resolved.endswith("/elsewhere") and not f.inside for f in facts(top, command)[0])
+    assert judged(top, "git push near", GIT).effect == "ask"
 
 
 def hosts(top: Path, command: str) -> tuple[str, ...]:
