@@ -58,7 +58,7 @@ class Program:
     touches: str = ""
     """The handler in code that tells what it touches, where the roles of its words do not."""
     spills: str = ""
-    """The folder below which it writes files that no word names, unless a word names a folder or a file to write."""
+    """The folder below which it writes files that no word names, unless one names a folder or the beginning of names."""
     shows: frozenset[str] = frozenset()
     """Options with one of which it only shows, and spills nothing: `unzip -l`."""
     plus: str = ""

@@ -66,7 +66,7 @@ def _curl(usage: Usage) -> Iterator[Touch]:
 
 
 def _sed(usage: Usage) -> Iterator[Touch]:
-    yield from plain_touches(usage)
+    yield from (touch for touch in plain_touches(usage) if touch.cause not in ("-i", "--in-place"))
     # BSD takes an empty word behind -i for the ending, and the next one is the script
     is_first = "" in usage.of("inline") and usage.has("inplace")
     ending = next((word.text for word in usage.words if word.option in ("-i", "--in-place")), "")
