@@ -88,6 +88,8 @@ def _awk(usage: Usage) -> Iterator[Touch]:
             found = read_awk(word.text)
             yield from (Touch("write", path, ">") for path in found.writes)
             yield from (Touch("read", path, "<") for path in found.reads)
+            if found.anywhere:
+                yield Touch("write", ANYWHERE, ">", False)
 
 
 _COMPARED = ("=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge")

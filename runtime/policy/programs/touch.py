@@ -67,7 +67,9 @@ def _unnamed(usage: Usage) -> Iterator[Touch]:
     if spills(usage):
         yield Touch("write", usage.program.spills, "", usage.program.spills != ANYWHERE, True)
     for word in usage.words:
-        if word.role == "prefix":
+        if word.role == "list":
+            yield Touch("read", ANYWHERE, word.option, False)
+        elif word.role == "prefix":
             yield Touch("write", posixpath.dirname(word.text) or ".", word.option, False, True)
 
 

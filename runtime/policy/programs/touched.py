@@ -47,10 +47,8 @@ def touched_by(name: str, args: Sequence[str], *, reads_only: bool, wraps: bool 
         found[-1] = Touch("read" if reads_only else "write", ANYWHERE)
     base = usage.of("cd")
     if base:
-        found = [
-            _moved(touch, base) if touch.cause not in ("-C", "cd", REPOSITORY, WHOLE, UNLESS) else touch
-            for touch in found
-        ]
+        kept = {"-C", REPOSITORY, WHOLE, UNLESS, *(word.option or "cd" for word in usage.words if word.role == "cd")}
+        found = [touch if touch.cause in kept else _moved(touch, base) for touch in found]
     suspects = [] if reads_only or wraps else _suspects(usage, args)
     network, hosts = _network(usage, args)
     return Touched(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(suspects))[:_MOST_SUSPECTS], hosts, network)
