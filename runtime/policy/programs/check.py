@@ -102,6 +102,11 @@ def _getent(usage: Usage) -> str:
     return "" if first in _DATABASES else "it may ask the network for a name"
 
 
+def _functions(usage: Usage) -> str:
+    """`declare -F` names the functions; without it every variable is shown, and with a name one may be set."""
+    return "" if usage.reading.has("-F", "-f") and not usage.reading.operands else "it sets or shows variables"
+
+
 def _hostname(usage: Usage) -> str:
     return "an operand sets the name" if usage.reading.operands else ""
 
@@ -261,6 +266,12 @@ def _ar(usage: Usage) -> str:
     return "" if plain else "it does more than list"
 
 
+def _locked(usage: Usage) -> str:
+    """Without these cargo writes a lock file and fetches what it misses."""
+    bound = usage.reading.has("--frozen") or (usage.reading.has("--locked") and usage.reading.has("--offline"))
+    return "" if bound else "it may fetch packages and write the lock file, except with --frozen"
+
+
 def _find(usage: Usage) -> str:
     return find_verdict(usage.args)
 
@@ -275,11 +286,13 @@ CHECKS: dict[str, Callable[[Usage], str]] = {
     "cpio": _cpio,
     "date": _date,
     "find": _find,
+    "functions": _functions,
     "getent": _getent,
     "hostname": _hostname,
     "ip": _ip,
     "jq": _jq,
     "kill": _kill,
+    "locked": _locked,
     "ls": _ls,
     "no_cache": _no_cache,
     "no_list": _no_list,

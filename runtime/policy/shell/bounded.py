@@ -17,6 +17,7 @@ from interlock.runtime.policy.programs import program_of, read_usage
 from interlock.runtime.policy.programs.catalogue import has_subcommands
 from interlock.runtime.policy.programs.find import find_paths
 from interlock.runtime.policy.programs.option import names
+from interlock.runtime.policy.programs.variable import holds_no_secret
 from interlock.runtime.policy.shell.expand import Bound, Field, Scope, expand, is_literal
 from interlock.runtime.policy.shell.syntax import Code, Lit, Part, Simple, Var, Word
 
@@ -194,6 +195,11 @@ def _is_shown(part: Part, scope: Scope) -> bool:
     )
 
 
+def _is_plain(part: Part, scope: Scope) -> bool:
+    """`$PATH`, as the session has it: a variable that holds no secret and that this text has not set."""
+    return isinstance(part, Var) and not part.op and part.name not in scope.values and holds_no_secret(part.name)
+
+
 def _printed(name: str, words: Sequence[Word], scope: Scope, first: list[Field]) -> list[Field] | None:
     """Words that are printed: each may be any text that is shown anyway. A pattern looked for is a file that is read."""
     if name == "printf" and not (len(words) > 1 and all(map(is_literal, words[1].parts))):
@@ -203,9 +209,9 @@ def _printed(name: str, words: Sequence[Word], scope: Scope, first: list[Field])
         if all(map(is_literal, word.parts)):
             fields += expand(word, scope)
             continue
-        if not all(_is_shown(part, scope) for part in word.parts):
+        if not all(_is_shown(part, scope) or _is_plain(part, scope) for part in word.parts):
             return None
-        if not all(_stays(part, scope) for part in word.parts) and name not in ("true", "false", ":"):
+        if not all(_stays(part, scope) or _is_plain(part, scope) for part in word.parts) and name not in ("true", "false", ":"):
             return None
         fields.append(Field(word.text, False, False, word.start, word.end))
     return fields

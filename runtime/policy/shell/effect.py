@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from interlock.runtime.policy.programs.catalogue import program_of
-from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.programs.touch import ANYWHERE, Touch
 from interlock.runtime.policy.programs.touched import Touched, touched_by
+from interlock.runtime.policy.programs.variable import holds_no_secret
 from interlock.runtime.policy.shell.classify import is_read_only, is_wrapper, program_name
 from interlock.runtime.policy.shell.model import DYNAMIC, Effects, SimpleCommand
 
@@ -42,7 +42,7 @@ def _of_words(name: str, command: SimpleCommand, reads_only: bool) -> Touched:
     args = command.argv[1:]
     found = touched_by(name, args, reads_only=reads_only, wraps=is_wrapper(command))
     entry = program_of(name)
-    if entry is not None and entry.code == "interpreter" and not asks_version(name, args):
+    if entry is not None and entry.code == "interpreter" and not reads_only:
         return Touched(
             (*found.touches, Touch("write", ANYWHERE, "", False)), found.suspects, found.hosts, found.network
         )
@@ -76,7 +76,7 @@ def _flags(name: str, args: tuple[str, ...], command: SimpleCommand) -> tuple[st
     found: list[str] = []
     if command.assignments and command.program:
         found.append("env_prefix")
-    if (name in ("env", "printenv") and not is_wrapper(command)) or (any("/environ" in a for a in args) and name):
+    if _shows_variables(name, command) or (any("/environ" in a for a in args) and name):
         found.append("environment")
     entry = program_of(name) if name else None
     if entry is not None:
@@ -87,3 +87,11 @@ def _flags(name: str, args: tuple[str, ...], command: SimpleCommand) -> tuple[st
     if command.program == DYNAMIC:
         found.append("dynamic")
     return tuple(found)
+
+
+def _shows_variables(name: str, command: SimpleCommand) -> bool:
+    """Whether it shows variables that may hold a secret."""
+    named = [word for word in command.argv[1:] if word[:1] != "-"]
+    if name == "printenv" and named and all(map(holds_no_secret, named)):
+        return False
+    return name in ("env", "printenv") and not is_wrapper(command)
