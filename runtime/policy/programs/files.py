@@ -142,6 +142,8 @@ def _unzip(usage: Usage) -> Iterator[Touch]:
     for text in usage.of("archive"):
         if "." not in posixpath.basename(text):
             yield Touch("read", text + ".zip")
+        if set(text) & set("*?["):  # it looks for the archives itself
+            yield Touch("read", posixpath.dirname(text) or ".", "", True, True)
 
 
 def _pax(usage: Usage) -> Iterator[Touch]:
