@@ -110,7 +110,9 @@ def _unrar(usage: Usage) -> Iterator[Touch]:
 
 def _ar(usage: Usage) -> Iterator[Touch]:
     """The letters of the first word say whether the archive is read, written, or unpacked here."""
-    yield from (Touch(use, word.text, word.option) for word in usage.words if word.option and (use := ROLES[word.role].use))
+    yield from (
+        Touch(use, word.text, word.option) for word in usage.words if word.option and (use := ROLES[word.role].use)
+    )
     operands = usage.operands
     first = next((word for word in usage.args if word[:1] == "-" and word[1:2] not in ("", "-")), "")
     letters = (first or (operands[0] if operands else "")).lstrip("-")

@@ -68,8 +68,11 @@ def bounded_fields(words: Sequence[Word], scope: Scope) -> list[Field] | None:
     return _as_files([_Group(first, True), *(_spread(word, scope) for word in words[1:])])
 
 
-def found_fields(words: Sequence[Field], find: Sequence[Field]) -> list[Field] | None:
-    """What a find gives a program for `{}`: the places where it begins stand for all that is below them."""
+def found_fields(words: Sequence[Field], find: Sequence[Field], *, loose: bool = False) -> list[Field] | None:
+    """What a find gives a program for `{}`: the places where it begins stand for all that is below them.
+
+    `loose`: names are split at blanks on the way.
+    """
     values = [field.value for field in find]
     places = find_paths(values)
     name = _plain_name(words[0])
@@ -78,11 +81,15 @@ def found_fields(words: Sequence[Field], find: Sequence[Field]) -> list[Field] |
     if not (_prints(name) or _finds_files_alone(values) or _names_alone(name, words)):
         return None
     start, end = words[0].start, words[0].end
-    spread = _Group([Field(place, True, any(c in place for c in "*?["), start, end) for place in places], False)
+    spread = _Group([Field(place, True, _is_pattern(place), start, end, loose, True) for place in places], False)
     groups = [_Group([f], True) if f.known else spread if f.value == "{}" else _Group([], False) for f in words]
     if name in ("echo", "basename", "dirname"):
         return [*words[:1], *(Field(f.value, f.known, f.glob, f.start, f.end) for f in words[1:])]
     return _as_files(groups) if _takes_files(name) else None
+
+
+def _is_pattern(place: str) -> bool:
+    return any(c in place for c in "*?[")
 
 
 def prints_alone(words: Sequence[Field]) -> bool:
@@ -90,9 +97,10 @@ def prints_alone(words: Sequence[Field]) -> bool:
     return _plain_name(words[0]) in ("echo", "basename", "dirname") and all(w.known and not w.glob for w in words)
 
 
-def prints_names(values: Sequence[str]) -> bool:
-    """Whether a find prints whole names of files and nothing else: `find … -print0`."""
-    return values[-1:] == ["-print0"] and not set(values) & {*_NOT_PLAIN_FIND, "-exec"}
+def prints_names(values: Sequence[str], *, lines: bool = False) -> bool:
+    """Whether a find prints names of files and nothing else: `find … -print0`; `lines`: a line each."""
+    ends = "-print0" not in values if lines else values[-1:] == ["-print0"]
+    return ends and not set(values) & {*_NOT_PLAIN_FIND, "-exec", "-delete"}
 
 
 def _plain_name(field: Field) -> str:
@@ -211,7 +219,11 @@ def _printed(name: str, words: Sequence[Word], scope: Scope, first: list[Field])
             continue
         if not all(_is_shown(part, scope) or _is_plain(part, scope) for part in word.parts):
             return None
-        if not all(_stays(part, scope) or _is_plain(part, scope) for part in word.parts) and name not in ("true", "false", ":"):
+        if not all(_stays(part, scope) or _is_plain(part, scope) for part in word.parts) and name not in (
+            "true",
+            "false",
+            ":",
+        ):
             return None
         fields.append(Field(word.text, False, False, word.start, word.end))
     return fields

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from interlock.runtime.policy.programs.catalogue import program_of
 from interlock.runtime.policy.programs.touch import ANYWHERE, Touch
@@ -26,6 +27,8 @@ def effects(command: SimpleCommand, reads_only: bool | None = None) -> Effects:
     reads_only = is_read_only(command).ok if reads_only is None else reads_only
     touched = _of_words(name, command, reads_only)
     touches = [*_files_alone(touched.touches, command), *_of_redirects(command)]
+    if command.below:
+        touches = [replace(t, below=True) if t.use == "read" and not t.cause else t for t in touches]
     reached = [at[1].lower() for r in command.redirects if (at := _DEVICE.match(r.target or ""))]
     return Effects(
         tuple(dict.fromkeys(touches)),

@@ -18,7 +18,9 @@ from interlock.runtime.policy.programs.usage import read_usage
 
 _FOLDER = files("interlock.runtime.policy.programs").joinpath("data")
 _FILES = {
-    file.name: tomllib.loads(file.read_text(encoding="utf-8")) for file in _FOLDER.iterdir() if file.name.endswith(".toml")
+    file.name: tomllib.loads(file.read_text(encoding="utf-8"))
+    for file in _FOLDER.iterdir()
+    if file.name.endswith(".toml")
 }
 _TABLES: dict[str, dict[str, Any]] = {name: table for found in _FILES.values() for name, table in found.items()}
 _ENTRIES = programs()

@@ -38,7 +38,9 @@ def _of(command: str, use: str) -> list[str]:
 @pytest.mark.parametrize("row", _ROWS, ids=lambda row: row["command"])
 def test_a_command_touches_what_its_manual_says_and_nothing_else(row: dict[str, Any]) -> None:
     found = {"reads": _of(row["command"], "read"), "writes": _of(row["command"], "write")}
-    assert {**found, "deletes": _of(row["command"], "delete")} == {key: row[key] for key in ("reads", "writes", "deletes")}
+    assert {**found, "deletes": _of(row["command"], "delete")} == {
+        key: row[key] for key in ("reads", "writes", "deletes")
+    }
 
 
 def test_the_table_is_large_and_names_each_command_once() -> None:
@@ -46,7 +48,9 @@ def test_the_table_is_large_and_names_each_command_once() -> None:
     assert len({row["command"] for row in _ROWS}) == len(_ROWS)
 
 
-@pytest.mark.parametrize("row", [row for row in _ROWS if row["writes"] or row["deletes"]], ids=lambda row: row["command"])
+@pytest.mark.parametrize(
+    "row", [row for row in _ROWS if row["writes"] or row["deletes"]], ids=lambda row: row["command"]
+)
 def test_what_writes_or_deletes_never_passes_as_reading(row: dict[str, Any]) -> None:
     name, *args = shlex.split(row["command"])
     assert against_reading(name, args)
@@ -59,7 +63,9 @@ def test_what_writes_or_deletes_never_passes_as_reading(row: dict[str, Any]) -> 
         "sort --no-such-option=keep/x a", "cp --nosuch keep/x b", "unknown-program -okeep/x", "unknown-program --out=keep/x",
     ],
 )  # fmt: skip
-def test_a_path_that_stands_in_code_or_behind_an_option_that_nobody_knows_is_told_as_one_that_may_be(command: str) -> None:
+def test_a_path_that_stands_in_code_or_behind_an_option_that_nobody_knows_is_told_as_one_that_may_be(
+    command: str,
+) -> None:
     found = _touched(command)
     assert "keep/x" in {*found.suspects, *(touch.text for touch in found.touches)}
 
