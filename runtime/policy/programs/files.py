@@ -18,7 +18,8 @@ _ENDINGS = {
     "xz": (".xz", ".lzma", ".txz", ".tlz"), "unxz": (".xz", ".lzma", ".txz", ".tlz"), "lzip": (".lz", ".tlz"),
     "lzop": (".lzo", ".tzo"), "lz4": (".lz4",), "zstd": (".zst", ".tzst"), "unzstd": (".zst", ".tzst"),
     "brotli": (".br",), "lrzip": (".lrz",), "znew": (".gz", ".Z"), "gpg": (".gpg", ".asc", ".sig"),
-    "savelog": (".0", ".1.gz"), "gzexe": ("~",), "flac": (".flac", ".wav"), "oggenc": (".ogg", ".wav"), "asciidoctor": (".html", ".pdf"), "dot": (".png", ".svg"),
+    "savelog": (".0", ".1.gz"), "gzexe": ("~",), "flac": (".flac", ".wav"), "oggenc": (".ogg", ".wav"),
+    "asciidoctor": (".html", ".pdf"), "dot": (".png", ".svg"),
 }  # fmt: skip
 """Program -> how the names of what it makes end; without that ending, the names of what it makes of those."""
 
@@ -284,7 +285,8 @@ def _openssl(usage: Usage) -> Iterator[Touch]:
 
 
 FILE_HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
-    "into": into, "pack": pack, "zip": _zip, "unzip": _unzip, "seven": _seven, "unrar": _unrar, "ar": _ar, "cpio": _cpio, "pax": _pax,
+    "into": into, "pack": pack, "zip": _zip, "unzip": _unzip, "seven": _seven, "unrar": _unrar, "ar": _ar,
+    "cpio": _cpio, "pax": _pax,
     "patch": _patch, "rename": _rename, "grep": _grep, "lsof": _lsof, "file": _file, "jq": _jq, "magick": _magick,
     "mogrify": _mogrify, "ffmpeg": _ffmpeg, "beside": _beside, "pdftk": _pdftk, "gs": _gs, "openssl": _openssl,
 }  # fmt: skip

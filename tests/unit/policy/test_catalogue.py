@@ -109,7 +109,8 @@ def test_a_program_that_only_reads_spills_nothing_unless_an_option_makes_it_show
 
 
 def test_what_changes_files_by_its_nature_does_not_count_as_reading() -> None:
-    names = "rm rmdir unlink shred truncate mv cp ln install dd tee sponge touch mkdir chmod chown patch split csplit zip".split()
+    names = ["rm", "rmdir", "unlink", "shred", "truncate", "mv", "cp", "ln", "install", "dd", "tee", "sponge", "touch"]
+    names += ["mkdir", "chmod", "chown", "patch", "split", "csplit", "zip"]
     for name in names:
         entry = program_of(name)
         assert entry is not None
@@ -139,7 +140,8 @@ def test_operands_may_depend_on_an_option() -> None:
     [
         ({"flagg": "-a"}, "nobody knows the key flagg"), ({"operands": "reed"}, "cannot be reed"), ({"flag": 1}, "takes a text"),
         ({"most": True}, "takes a number"), ({"below": 1}, "true or false"), ({"operands": "read* write*"}, "only one kind"),
-        ({"forms": "read"}, "takes a table"), ({"forms": {"-a": "reed"}}, "cannot be reed"), ({"code": "magic"}, "code is one of"),
+        ({"forms": "read"}, "takes a table"), ({"forms": {"-a": "reed"}}, "cannot be reed"),
+        ({"code": "magic"}, "code is one of"),
         ({"plus": "reed"}, "cannot be reed"),
     ],
 )  # fmt: skip

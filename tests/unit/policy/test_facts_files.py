@@ -59,7 +59,8 @@ def test_what_writes_or_deletes_never_passes_as_reading(row: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     "command",
     [
-        "vim -c 'w! keep/x' a", "vim '+w keep/x' a", "vim -s keep/x a", "sqlite3 a.db '.output keep/x'", "emacs --batch --eval '(f \"keep/x\")'",
+        "vim -c 'w! keep/x' a", "vim '+w keep/x' a", "vim -s keep/x a", "sqlite3 a.db '.output keep/x'",
+        "emacs --batch --eval '(f \"keep/x\")'",
         "sort --no-such-option=keep/x a", "cp --nosuch keep/x b", "unknown-program -okeep/x", "unknown-program --out=keep/x",
     ],
 )  # fmt: skip
@@ -73,10 +74,14 @@ def test_a_path_that_stands_in_code_or_behind_an_option_that_nobody_knows_is_tol
 @pytest.mark.parametrize(
     "command",
     [
-        "less +!id a", "more '+!id' a", "man ./page", "man -P 'sh -c id' ls", "man -l a", "unzip a.zip", "7z x a.7z", "gzip a", "gunzip a.gz",
-        "tar -xf a.tar", "rg --pre cat x", "rg -z x", "ag --pager id x", "fd -x id", "bat --pager id a", "compgen -F f", "compgen -W '$(id)'",
-        "tree -R -o x", "file -C -m x", "uniq a b", "xxd a b", "yq -i . a", "lsof -D b", "alias ls=rm", "hash -p x ls", "sed -f a b",
-        "awk -f a b", "gawk -W exec a", "objdump -S a", "sysctl -w a=b", "dmesg -c", "date -s now", "zstd -d a.zst", "xz --files=l -c",
+        "less +!id a", "more '+!id' a", "man ./page", "man -P 'sh -c id' ls", "man -l a", "unzip a.zip", "7z x a.7z",
+        "gzip a", "gunzip a.gz",
+        "tar -xf a.tar", "rg --pre cat x", "rg -z x", "ag --pager id x", "fd -x id", "bat --pager id a",
+        "compgen -F f", "compgen -W '$(id)'",
+        "tree -R -o x", "file -C -m x", "uniq a b", "xxd a b", "yq -i . a", "lsof -D b", "alias ls=rm",
+        "hash -p x ls", "sed -f a b",
+        "awk -f a b", "gawk -W exec a", "objdump -S a", "sysctl -w a=b", "dmesg -c", "date -s now", "zstd -d a.zst",
+        "xz --files=l -c",
     ],
 )  # fmt: skip
 def test_what_runs_changes_or_unpacks_is_not_reading(command: str) -> None:
@@ -87,10 +92,14 @@ def test_what_runs_changes_or_unpacks_is_not_reading(command: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "tail -f log", "tail -F log", "tail --follow=name log", "less a", "less +G a", "less -R +/x a", "more a", "most a", "man ls",
-        "man -k x", "apropos x", "lsblk", "lsblk -f", "alias", "hash", "type ls", "compgen -c", "lsof -i :3000", "ag x", "ag -l x src",
-        "unzip -l a.zip", "zipinfo a.zip", "7z l a.7z", "tar -tf a.tar", "gzip -l a.gz", "gzip -dc a.gz", "zcat a.gz", "xz -l a.xz",
-        "zstd -dc a.zst", "diff -r a b", "od -w16 a", "pr -e4 a", "jq . a", "yq . a", "base64 -d a", "xxd a", "objdump -d a", "nm a",
+        "tail -f log", "tail -F log", "tail --follow=name log", "less a", "less +G a", "less -R +/x a", "more a",
+        "most a", "man ls",
+        "man -k x", "apropos x", "lsblk", "lsblk -f", "alias", "hash", "type ls", "compgen -c", "lsof -i :3000",
+        "ag x", "ag -l x src",
+        "unzip -l a.zip", "zipinfo a.zip", "7z l a.7z", "tar -tf a.tar", "gzip -l a.gz", "gzip -dc a.gz",
+        "zcat a.gz", "xz -l a.xz",
+        "zstd -dc a.zst", "diff -r a b", "od -w16 a", "pr -e4 a", "jq . a", "yq . a", "base64 -d a", "xxd a",
+        "objdump -d a", "nm a",
         "df -h", "du -sh a", "ps aux", "free -h", "uptime", "lscpu", "findmnt", "iconv -f a -t b c", "cksum a", "column -t a",
     ],
 )  # fmt: skip
