@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Callable, Iterator
 
 from interlock.runtime.policy.programs.role import ROLES
-from interlock.runtime.policy.programs.touch import ANYWHERE, Touch, plain_touches
+from interlock.runtime.policy.programs.touch import Touch, anywhere, plain_touches
 from interlock.runtime.policy.programs.usage import Usage
 
 _ENDINGS = {
@@ -47,7 +47,7 @@ def pack(usage: Usage) -> Iterator[Touch]:
     """gzip and its kin: what is written stands beside what is read, under a name made from it."""
     yield from plain_touches(usage)
     if usage.of("list"):
-        yield from (Touch(use, ANYWHERE, "", False) for use in ("write", "delete"))
+        yield from (*anywhere("write"), *anywhere("delete"))
     if usage.of("write", "folder"):
         return
     endings = _ENDINGS.get(usage.root.name, (".out",))
@@ -77,9 +77,9 @@ def _zip(usage: Usage) -> Iterator[Touch]:
             yield Touch("write", usage.args[at + 1], text)
             yield from (Touch("write", operand, "", False) for operand in usage.operands)
     if "-@" in usage.options:
-        yield Touch("read", ANYWHERE, "-@", False)
+        yield from anywhere("read", "-@")
         if usage.has("remove"):
-            yield Touch("delete", ANYWHERE, "-@", False)
+            yield from anywhere("delete", "-@")
 
 
 def _seven(usage: Usage) -> Iterator[Touch]:
@@ -89,7 +89,7 @@ def _seven(usage: Usage) -> Iterator[Touch]:
             yield from (Touch("write", word.text + ending) for ending in (".7z", ".zip"))
         if word.text.startswith("@"):
             yield Touch("read", word.text[1:])
-            yield Touch("read", ANYWHERE, "", False)
+            yield from anywhere("read", "")
     if "-sdel" in usage.args:
         yield from (Touch("delete", word.text, "-sdel", True, True) for word in usage.words if word.role == "walked")
 
@@ -134,9 +134,9 @@ def _cpio(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
     if usage.reading.has("-o", "--create", "-p", "--pass-through"):
         yield from (Touch("write", file, "-F") for file in usage.of("archive"))
-        yield Touch("read", ANYWHERE, "", False)
+        yield from anywhere("read", "")
     if usage.reading.has("-p", "--pass-through"):  # a name with `..` leads out of the folder
-        yield Touch("write", ANYWHERE, "", False)
+        yield from anywhere("write", "")
 
 
 def _unzip(usage: Usage) -> Iterator[Touch]:

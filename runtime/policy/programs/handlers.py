@@ -15,7 +15,7 @@ from interlock.runtime.policy.programs.git_touch import git_touches
 from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.programs.sed import read_sed
 from interlock.runtime.policy.programs.tar import tar_touches
-from interlock.runtime.policy.programs.touch import ANYWHERE, Touch, plain_touches
+from interlock.runtime.policy.programs.touch import Touch, anywhere, plain_touches
 from interlock.runtime.policy.programs.usage import Usage
 
 _FIND_WRITES = ("-fprint", "-fls", "-fprintf", "-fprint0")
@@ -40,7 +40,7 @@ def _find(usage: Usage) -> Iterator[Touch]:
             yield Touch("write", args[at + 1], word)
         elif word == "-files0-from":
             yield Touch("read", args[at + 1], word)
-            yield Touch("read", ANYWHERE, word, False)
+            yield from anywhere("read", word)
 
 
 def _dd(usage: Usage) -> Iterator[Touch]:
@@ -111,7 +111,7 @@ def _awk(usage: Usage) -> Iterator[Touch]:
             yield from (Touch("write", path, ">") for path in found.writes)
             yield from (Touch("read", path, "<") for path in found.reads)
             if found.anywhere:
-                yield Touch("write", ANYWHERE, ">", False)
+                yield from anywhere("write", ">")
 
 
 _COMPARED = ("=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge")
