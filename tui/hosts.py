@@ -30,6 +30,8 @@ LOOK_SECONDS = 0.25
 FULL_LOOK = 8
 """Every how many looks the hosts are checked although no name changed: a killed host leaves its files."""
 CLIENT = "interlock screen"
+_GOODBYE_S = 1.0
+"""How long a host may take to hear that this screen leaves."""
 
 
 @dataclass(slots=True)
@@ -161,6 +163,9 @@ class Hosts:
         finally:
             told.set()
             if host.client is not None:
+                # a screen that is closed says so, one that is killed cannot
+                with contextlib.suppress(HostGone, AskRefused, TimeoutError):
+                    await asyncio.wait_for(host.client.unsubscribe(), _GOODBYE_S)
                 await host.client.close()
             self._gone(host, cause)
 

@@ -200,6 +200,9 @@ class Broker:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
+    def say_goodbye(self) -> None:
+        """A person who listened leaves, and says so. A host that holds asks for agents gives them back then."""
+
     async def _deliver(self, pending: Pending) -> Outcome:
         try:
             outcome = await self._outcome(pending)

@@ -190,6 +190,10 @@ class AskClient:
                 raise self._gone or HostGone("the connection was closed")
             yield notice
 
+    async def unsubscribe(self) -> None:
+        """Say that nobody watches here any more; agents that wait for us alone get their asks back."""
+        await self._call("asks.unsubscribe", {})
+
     async def shown(self, ask_id: str) -> None:
         """Say that a screen has drawn the ask."""
         await self._call("asks.shown", {"askId": ask_id})

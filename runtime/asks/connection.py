@@ -135,6 +135,8 @@ class Connection:
             self._client, self._kind = greeted.client, greeted.kind
         if method == "asks.subscribe":
             return self._subscribe()
+        if method == "asks.unsubscribe":
+            return self._leave()
         return self._desk.run(method, params, self.approver)
 
     def _begin_preview(self, request_id: str | int, params: PreviewParams) -> None:
@@ -164,6 +166,13 @@ class Connection:
             self._queue.extend(Opened(ask) for ask in asks)
             self._wake.set()
         return {"open": len(self._desk.broker.pending())}
+
+    def _leave(self) -> dict[str, object]:
+        if self._unsubscribe is not None:
+            self._desk.broker.say_goodbye()
+            self._unsubscribe()
+            self._unsubscribe = None
+        return {}
 
     def _notice(self, change: Change) -> None:
         if len(self._queue) >= _QUEUE_LIMIT:

@@ -185,6 +185,7 @@ PARAMS: dict[str, type[Params]] = {
     "asks.list": ListParams,
     "asks.read": ReadParams,
     "asks.subscribe": NoParams,
+    "asks.unsubscribe": NoParams,
     "asks.shown": ShownParams,
     "asks.answer": AskAnswer,
     "asks.preview": PreviewParams,

@@ -14,7 +14,7 @@ from interlock.runtime.cli.fault import CommandFault
 if TYPE_CHECKING:
     from interlock.runtime.gates.connect.plan import Plan
     from interlock.runtime.gates.connect.receipt import Receipt
-    from interlock.runtime.gates.service_config import ServiceConfig
+    from interlock.runtime.gates.service.config import ServiceConfig
 
 
 def register(app: typer.Typer) -> None:
@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Have another agent's questions come to your inbox. Shows the exact change and asks before it is made."""
         from interlock.runtime.gates.connect.file import FileRefused
-        from interlock.runtime.gates.service_config import ServiceConfigError
+        from interlock.runtime.gates.service.config import ServiceConfigError
 
         _known(agent)
         try:
@@ -52,32 +52,37 @@ def _connect(agent: str, yes: bool, config: Path | None, ask_first: bool, show: 
     from interlock.runtime.gates.connect.act import connect
     from interlock.runtime.gates.connect.agent import AGENTS, Choice, plan_for
     from interlock.runtime.gates.connect.file import check_writable
-    from interlock.runtime.gates.connect.version import installed_version
-    from interlock.runtime.gates.service_config import ensure_config
+    from interlock.runtime.gates.connect.probe import ask_version
+    from interlock.runtime.gates.service.config import ensure_config, preview_config, read_config
 
-    service = ensure_config()
-    version = installed_version(AGENTS[agent].program)
+    service = preview_config() if show else ensure_config()
+    version = "" if show else ask_version(AGENTS[agent].program, os.environ).text
     plan = plan_for(agent, os.environ, service, config=config, choice=Choice(ask_first), version=version)
-    _tell(plan, AGENTS[agent].known_versions)
+    _tell(plan, () if show else AGENTS[agent].known_versions)
     if show:
+        if read_config() is None:
+            print("note: the socket's key and the sign made of it are chosen when you connect; here stands another.")
         return
-    if not plan.needed:
-        _install(service)
-        print(f"{plan.title} is connected already. Nothing was changed.")
-        return
-    for change in plan.needed:
-        check_writable(change.target)
-    if not yes:
-        _agreed(plan)
+    if plan.needed:
+        for change in plan.needed:
+            check_writable(change.target)
+        if not yes:
+            _agreed(plan)
+    elif agent == "codex" and not yes and sys.stdin.isatty():
+        _ask("Have Codex trust these hooks, where it does not?")
     _install(service)
-    receipt = connect(plan)
-    print(f"{plan.title} is connected. `interlock doctor {agent}` tries it, `interlock disconnect {agent}` undoes it.")
-    if agent == "codex":
+    receipt = connect(plan) if plan.needed else plan.earlier
+    if plan.needed:
+        undo = f"`interlock disconnect {agent}` undoes it"
+        print(f"{plan.title} is connected. `interlock doctor {agent}` tries it, {undo}.")
+    else:
+        print(f"{plan.title} is connected already. Nothing was changed.")
+    if agent == "codex" and receipt is not None:
         _trust(plan, receipt)
 
 
 def _tell(plan: Plan, known: tuple[str, ...]) -> None:
-    from interlock.runtime.gates.connect.version import named
+    from interlock.runtime.gates.connect.probe import name_version
 
     for change in plan.needed:
         linked = f" (a link to {change.target.real})" if change.target.is_linked else ""
@@ -86,16 +91,20 @@ def _tell(plan: Plan, known: tuple[str, ...]) -> None:
     if plan.needed:
         for note in plan.notes:
             print(f"note: {note}")
-    if told := named(plan.title, plan.version, known):
-        print(f"note: {told}")
+    if known and (told := name_version(plan.title, plan.version, known)):
+        print(f"note: {told} `interlock doctor` tries it.")
 
 
 def _agreed(plan: Plan) -> None:
     if not sys.stdin.isatty():
         raise CommandFault("there is no terminal to ask on. Look at the change above and add --yes to make it.", 2)
     files = "this file" if len(plan.needed) == 1 else f"these {len(plan.needed)} files"
+    _ask(f"Change {files}?")
+
+
+def _ask(question: str) -> None:
     try:
-        answer = input(f"Change {files}? [y/N] ")
+        answer = input(f"{question} [y/N] ")
     except EOFError:
         answer = ""
     if answer.strip().lower() not in ("y", "yes"):
@@ -103,8 +112,8 @@ def _agreed(plan: Plan) -> None:
 
 
 def _install(service: ServiceConfig) -> None:
-    from interlock.runtime.gates.connect.hold_hook import install_hold
-    from interlock.runtime.gates.service_hook import install_hook
+    from interlock.runtime.gates.service.hold_hook import install_hold
+    from interlock.runtime.gates.service.tell_hook import install_hook
 
     try:
         install_hook(service)
@@ -114,12 +123,13 @@ def _install(service: ServiceConfig) -> None:
 
 
 def _trust(plan: Plan, receipt: Receipt) -> None:
-    from interlock.runtime.gates.codex.trust import TrustFault, trust_our_hooks
+    from interlock.runtime.gates.codex.report import CodexFault
+    from interlock.runtime.gates.codex.trust import trust_our_hooks
     from interlock.runtime.gates.connect.act import settle
 
     try:
         keys = trust_our_hooks(plan.config.parent, os.environ)
-    except TrustFault as error:
+    except CodexFault as error:
         print(f"note: Codex does not run these hooks before you trust them: start codex and use /hooks ({error}).")
         return
     settle(receipt, plan.config, keys)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import typer
 
-    from interlock.runtime.gates.service_config import ServiceConfig
+    from interlock.runtime.gates.service.config import ServiceConfig
 
 _LEAVING_LOOKS = 25
 _LEAVING_PAUSE_S = 0.2
@@ -33,8 +33,8 @@ def register(app: typer.Typer) -> None:
         idle: float = typer.Option(15.0, min=0.02, help="Minutes without anything to do after which it leaves."),
     ) -> None:
         """Answer hooks until there is nothing to do."""
-        from interlock.runtime.gates.service_config import ensure_config
-        from interlock.runtime.gates.service_start import answers
+        from interlock.runtime.gates.service.config import ensure_config
+        from interlock.runtime.gates.service.start import answers
 
         config = ensure_config()
         told = answers(config)
@@ -51,8 +51,8 @@ def _serve(config: ServiceConfig, idle: float, told: int) -> int:
     from interlock.runtime.asks.endpoint import EndpointError
     from interlock.runtime.cli.fault import CommandFault
     from interlock.runtime.cli.stoppable import run_stoppable
-    from interlock.runtime.gates.service import GateService
-    from interlock.runtime.gates.service_start import answers
+    from interlock.runtime.gates.service.server import GateService
+    from interlock.runtime.gates.service.start import answers
 
     _log_to_file()
     service = GateService(config, idle_s=idle * 60)
@@ -119,7 +119,7 @@ def _leave(tells: int) -> None:
 
 def _settled(config: ServiceConfig) -> bool:
     """Whether somebody serves by now: another start may have been quicker, or an old one was just leaving."""
-    from interlock.runtime.gates.service_start import answers
+    from interlock.runtime.gates.service.start import answers
 
     return answers(config) is not None
 
@@ -128,7 +128,7 @@ def _log_to_file() -> None:
     import logging
     from logging.handlers import RotatingFileHandler
 
-    from interlock.runtime.gates.service import log_file
+    from interlock.runtime.gates.service.server import log_file
     from interlock.runtime.journal.place import make_closed
 
     place = log_file()

@@ -14,7 +14,7 @@ def show_screen(session: str | None = None, *, leaving: tuple[str, ...] = ()) ->
     """
     from threading import Thread
 
-    from interlock.runtime.gates.service_start import start_if_connected
+    from interlock.runtime.gates.service.start import start_if_connected
     from interlock.tui.app import open_screen
 
     # beside the screen: it finds the service as it finds any host, and opens at once without it

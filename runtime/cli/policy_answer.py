@@ -18,7 +18,7 @@ from interlock.runtime.cli.text_expression import text_of
 from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.decide import Decision, Part, decide
 from interlock.runtime.policy.foreign import make_call
-from interlock.runtime.policy.foreign_table import ANY, OWN, is_foreign
+from interlock.runtime.policy.foreign_table import ANY, OWN, foreign_tool, is_foreign
 from interlock.runtime.tools.world import PosixWorld
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _AROUND = ("tool", "input", "cwd", "workspace", "home", "call", "layout", "agent")
 """What stands around a tool's input; everything else on the top is part of it."""
+_NOTES = ("id", "name", "note", "comment")
+"""What a line may say of itself, beside a tool that is known to take none of these."""
 
 
 def answer(given: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
@@ -55,7 +57,8 @@ def call_of(given: Mapping[str, Any]) -> Call:
     if not isinstance(inner, Mapping):
         raise ValueError("'call' is an object")
     tool = _text(inner, "tool", "")
-    arguments = inner.get("input", {key: value for key, value in inner.items() if key not in _AROUND})
+    notes = _NOTES if foreign_tool(ANY, tool) is not None else ()
+    arguments = inner.get("input", {k: v for k, v in inner.items() if k not in _AROUND and k not in notes})
     if not tool:
         raise ValueError("a call has a 'tool', and an 'input', a 'command' or a 'path'")
     if isinstance(arguments, Mapping) and "command" not in arguments:

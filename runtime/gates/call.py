@@ -67,6 +67,10 @@ class ForeignCall:
     sub_agent: SubAgent | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     """More for the card, for example the agent's own mode; told beside what the policy found out."""
+    risks: tuple[str, ...] = ()
+    """What the route knows of it beside what the policy found out, gravest first."""
+    is_unconfined: bool = False
+    """It would run outside the agent's own sandbox."""
     question: str = ""
     """Why this is no permission but a question that only the agent's own prompt can answer; "" for a permission."""
 

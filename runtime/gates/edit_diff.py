@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interlock.runtime.gates.claude_diff import diff_of
+from interlock.runtime.gates.claude.diff import diff_of
 
 _TOOLS = {
     ("gemini", "replace"): "Edit",

@@ -37,7 +37,7 @@ def decided(call: ForeignCall, decision: Decision, agent: Agent) -> ToolPermissi
         reason=decision.reason,
         source=decision.source,
         policy_ids=tuple(decision.policy_ids),
-        risks=tuple(decision.risks),
+        risks=(*call.risks, *decision.risks),
         facts=_facts(call, decision),
         tool=call.tool,
         tool_version=agent.version,
@@ -68,9 +68,9 @@ def asked(
             "expires_at": stamp(call.expires_at) if call.expires_at else None,
             "reply_to": reply_to,
             "shown_input": dict(call.input),
-            "agent": agent.name,
+            "agent": _asking(call, agent),
             "agent_reason": call.reason,
-            "sandbox": UNKNOWN_SANDBOX,
+            "sandbox": _sandbox(call, agent),
             "choices": tuple(_choices(call, offers)),
         }
     )
@@ -105,8 +105,23 @@ def _choices(call: ForeignCall, offers: Sequence[Offer]) -> Iterator[str]:
             yield choice
 
 
+def _asking(call: ForeignCall, agent: Agent) -> str:
+    """Who asks, for a person."""
+    if call.sub_agent is None:
+        return agent.name
+    return f"{call.sub_agent.type or 'a sub-agent'} ({call.sub_agent.id}) of {agent.name}"
+
+
+def _sandbox(call: ForeignCall, agent: Agent) -> SandboxState:
+    if not call.is_unconfined:
+        return UNKNOWN_SANDBOX
+    return SandboxState(detail=f"what is allowed runs outside the sandbox of {agent.name}")
+
+
 def _facts(call: ForeignCall, decision: Decision) -> dict[str, object]:
     facts = {**decision.facts(), **call.facts}
+    if call.is_unconfined:
+        facts["outsideSandbox"] = True
     if call.sub_agent is not None:
         facts["subAgent"] = {"id": call.sub_agent.id, "type": call.sub_agent.type}
     return facts

@@ -1,7 +1,8 @@
 """Sessions of agents whose hooks come to the service: their ledgers, and which hook speaks of which call.
 
 Promises: a hook without an id is tied to the oldest call of the same tool and input that fits; a question that blocks the
-agent's own prompt is given back to it when nobody has watched for `UNWATCHED_S`; a session whose process is gone is ended.
+agent's own prompt is given back to it when the last person has left, or nobody has watched for `UNWATCHED_S`; a session
+whose process is gone is ended.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from typing import Any
 
 from interlock.runtime.events.session import Agent, Foreign
 from interlock.runtime.gates.call import ForeignCall, Verdict
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.ledger import EndReason, Ledger
-from interlock.runtime.gates.route import Hook
 from interlock.runtime.journal.place import PlaceError
 from interlock.runtime.journal.writer import JournalWriteError
 
@@ -73,8 +74,9 @@ class HookSession:
         return call
 
     def by_id(self, call_id: Any) -> ForeignCall | None:
-        """The call with the agent's own id."""
-        return next((c for c in self._calls if c.call_id == call_id), None) if isinstance(call_id, str) else None
+        """The newest call with the agent's own id."""
+        calls = reversed(self._calls) if isinstance(call_id, str) else ()
+        return next((call for call in calls if call.call_id == call_id), None)
 
     def alike(self, tool: str, given: Mapping[str, Any], fits: Callable[[ForeignCall], bool]) -> ForeignCall | None:
         """The oldest call of this tool with this input; Codex tells a patch once with and once without its last line end."""
@@ -92,7 +94,7 @@ class HookSession:
             while not task.done() and not gone.done():
                 await asyncio.wait({task, gone}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
                 seen = time.monotonic() if self.host.is_watched or call.races else seen
-                if time.monotonic() - seen > UNWATCHED_S:
+                if (self.host.is_left and not call.races) or time.monotonic() - seen > UNWATCHED_S:
                     self.ledger.cancel(call, "withdrawn", "nobody watches any more: the agent asks in its own prompt")
             if not task.done():
                 self.ledger.cancel(call, "withdrawn", None if call.races else GIVEN_UP)
@@ -124,7 +126,7 @@ class HookSession:
         denied = [c for c in self._calls if c.verdict is not None and c.verdict.decision == "deny"]
         if not denied:
             return
-        tail = _tail_of(self.ledger.foreign.log)
+        tail = tail_of(self.ledger.foreign.log)
         for call in denied:
             if shows(call, tail):
                 self.ledger.delivered(call)
@@ -205,7 +207,8 @@ def first_line(path: str | None) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _tail_of(path: str | None) -> bytes:
+def tail_of(path: str | None) -> bytes:
+    """The end of an agent's own record, b"" where it cannot be read."""
     try:
         with Path(path or "").open("rb") as file:
             file.seek(0, os.SEEK_END)

@@ -39,11 +39,14 @@ class WatchedBroker(Broker):
     def __init__(self, record: Record, clock: Clock) -> None:
         super().__init__(record, clock)
         self.listeners = 0
+        self.is_left = False
+        """Whether the last one who listened has said goodbye, and will not be back in a moment."""
 
     def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
         """As the broker's own, counted."""
         leave = super().subscribe(listener)
         self.listeners += 1
+        self.is_left = False
         left: list[bool] = []
 
         def leave_once() -> None:
@@ -53,6 +56,10 @@ class WatchedBroker(Broker):
             leave()
 
         return leave_once
+
+    def say_goodbye(self) -> None:
+        """The last one to do so leaves nobody."""
+        self.is_left = self.listeners == 1
 
 
 class GateHost:
@@ -101,6 +108,11 @@ class GateHost:
     def is_watched(self) -> bool:
         """Whether any approver is told of asks at this moment."""
         return self.broker.listeners > 0
+
+    @property
+    def is_left(self) -> bool:
+        """Whether nobody watches and nobody is about to."""
+        return self.broker.is_left
 
     def now(self) -> datetime:
         """The host's clock."""

@@ -66,7 +66,17 @@ class GitPlace:
     programs: tuple[str, ...] = ()
     """Settings of its configuration that name a program which a command that only reads would start."""
     worktree: str = ""
-    """The folder that is a linked worktree of the repository, where both say so; "" for the main one."""
+    """The folder that is a linked worktree of the repository, or a submodule, where both say so; "" for the main one."""
+    top: str = ""
+    """Real path of the top of the work tree; "": the folder of the git directory, or there is none."""
+    hooks: tuple[str, ...] = ()
+    """Real paths of the programs that stand as hooks, those of submodules too."""
+    aliases: tuple[str, ...] = ()
+    """Sub-commands that its configuration makes up, as `co = checkout`."""
+    remotes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Name of a remote -> its addresses; those of the folder-less name "" rewrite addresses."""
+    submodules: tuple[str, ...] = ()
+    """Real paths of the repositories in it that git enters."""
 
 
 class World(Protocol):

@@ -176,6 +176,11 @@ def kinds_of(tool: str) -> frozenset[str]:
     return _kinds().get(tool, frozenset()) | (frozenset([tool_kind(tool).name]) if is_known(tool) else frozenset())
 
 
+def is_tool(name: str) -> bool:
+    """Whether some agent has a tool of exactly this name."""
+    return name in _kinds()
+
+
 def shell_names() -> frozenset[str]:
     """Every name under which some agent has a shell."""
     return frozenset(name for name, kinds in _kinds().items() if "bash" in kinds)

@@ -40,11 +40,24 @@ def guard_of(path: str, use: Literal["read", "write", "delete"]) -> str:
     return writes().reason(_outside_worktrees(parts)) if use != "read" else ""
 
 
+@lru_cache(maxsize=65_536)
+def may_be_secret(name: str) -> bool:
+    """Whether a file of this name may be one of credentials; for those who walk down and look at very many."""
+    parts = [name.lower()]
+    return parts[0] in _last_of_runs() or (bool(credentials().reason_at(parts, 0)) and not _is_sample(parts, 0))
+
+
 def is_secret(path: str) -> bool:
-    """Whether the last components make a path one of credentials; for those who walk down and look at each."""
+    """Whether the last components make a path one of credentials."""
     parts = [part.lower() for part in path.rsplit("/", 3)[-3:] if part]
     secrets = credentials()
     return any(secrets.reason_at(parts, at) and not _is_sample(parts, at) for at in range(len(parts)))
+
+
+@cache
+def _last_of_runs() -> frozenset[str]:
+    """The last components of those credentials that are told by several in a row."""
+    return credentials().last_of_runs()
 
 
 def _is_sample(parts: Sequence[str], at: int) -> bool:

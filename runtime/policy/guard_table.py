@@ -103,6 +103,10 @@ class GuardTable:
                 return why
         return self._by_shape(part + "/" * (at + 1 < len(parts))) if self.shapes else ""
 
+    def last_of_runs(self) -> frozenset[str]:
+        """The last component of every word of several; those with a sign for any part are not among them."""
+        return frozenset(rest[-1].pattern.replace("\\", "") for runs in self.runs.values() for rest, _ in runs)
+
     def _by_shape(self, part: str) -> str:
         found = self._known.get(part)
         if found is None:

@@ -15,7 +15,7 @@ from interlock.runtime.policy.layer import Layer
 from interlock.runtime.policy.path import PathFact
 from interlock.runtime.policy.rule import Rule, Verdict
 from interlock.runtime.policy.rule_index import RuleIndex, Standing
-from interlock.runtime.policy.subject import Subject
+from interlock.runtime.policy.subject import MOST_WORDS, Subject
 
 
 def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime | None) -> Verdict:
@@ -29,6 +29,8 @@ def judge(subject: Subject, indexes: Sequence[RuleIndex[Layer]], now: datetime |
     for layer, rule in (*_each(standing, "denies"), *asks):
         if not rule.is_over(now) and rule.matches(subject):
             return _of_rule(layer, rule, rule.reason or f"{rule.effect} by rule {rule.id}")
+    if len(subject.paths) > MOST_WORDS:
+        return Verdict("ask", subject.objections[-1], "path boundary", "objection")
     guards = _each(standing, "guards")
     for layer, rule in sorted(guards, key=_not_managed) if guards else ():
         if rule.effect == "deny" and subject.call.leaves_out:

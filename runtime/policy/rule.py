@@ -18,6 +18,7 @@ from interlock.runtime.policy.path import PathFact
 from interlock.runtime.policy.path_glob import PathGlobs
 from interlock.runtime.policy.pattern import Pattern, fits_strictly, fits_widely, word_test
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST
+from interlock.runtime.policy.programs.git_touch import without_folder
 from interlock.runtime.policy.programs.role import Use
 from interlock.runtime.policy.record import record
 from interlock.runtime.policy.subject import Subject
@@ -190,7 +191,8 @@ class Rule:
         if not self._allows_variables(subject):
             return False
         if self.commands and not any(
-            is_named(p.program, subject) and fits_strictly(p, subject.args) for p in self.commands
+            is_named(p.program, subject) and any(fits_strictly(p, args) for args in _spelled(p, subject))
+            for p in self.commands
         ):
             return False
         if self.programs and not any(is_named(p, subject) for p in self.programs):
@@ -252,6 +254,13 @@ class Rule:
             return True
         # the pattern speaks of the program and its words; where the shell then writes is not in it
         return not any(r.writes and not _is_harmless(r.target) for r in subject.simple.redirects)
+
+
+def _spelled(pattern: Pattern, subject: Subject) -> tuple[Sequence[str], ...]:
+    """The words as they are, and those of git without the folder in front: where it works is told by its paths."""
+    if pattern.program != "git" or subject.args[:1] == () or subject.args[0][:1] != "-":
+        return (subject.args,)
+    return subject.args, without_folder(subject.args)
 
 
 def covers_use(wanted: Use | None, use: Use) -> bool:

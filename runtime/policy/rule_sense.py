@@ -6,12 +6,16 @@ seldom means what it says gets one hint. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from interlock.runtime.policy.foreign_table import kinds_of, shell_names
+from interlock.runtime.policy.foreign_table import is_tool, kinds_of, shell_names
 from interlock.runtime.policy.pattern import Pattern, word_test
 from interlock.runtime.policy.rule import Rule
+from interlock.runtime.policy.tool_name import is_known, tool_kind
 
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _READERS = frozenset(("read_file", "glob", "grep", "read_artifact", "agent_notes"))
 _WRITERS = frozenset(("write_file", "edit_file"))
 _WITHOUT_PATHS = frozenset(("web_fetch", "agent_notes", "read_artifact"))
@@ -28,6 +32,12 @@ def why_never(rule: Rule) -> str:
         return (
             f"{key!r} speaks of a shell's commands, and {_listed(rule.tools)} runs none; use `argument` for its input"
         )
+    for pattern in rule.commands:
+        if _VARIABLE.match(pattern.program):
+            return f"{pattern.program!r} is no program; a variable that may stand in front is named in `variables`"
+    for name in rule.variables:
+        if not _NAME.fullmatch(name):
+            return f"{name!r} is no name of a variable"
     for host in rule.hosts:
         if any(c in host for c in "/@ ") or (":" in host and not _is_address(host)):
             return f"{host!r} is more than a host; write the name alone, as `example.org`"
@@ -48,6 +58,8 @@ def _why_never_by_kind(rule: Rule) -> str:
         return f"{shown} is given no host"
     if rule.risks and set(rule.risks) <= set(rule.without_risks):
         return "'without_risk' leaves out every risk that it names"
+    if rule.read_only and (rule.use in ("write", "delete") or rule.risks == ("write",)):
+        return "what only reads writes and deletes nothing"
     return ""
 
 
@@ -70,6 +82,8 @@ def hints_of(rule: Rule, *, has_examples: bool = False) -> Iterator[str]:
             yield f"{tool!r} is the name of no tool; `{tool}__*` are all tools of that server"
         elif not any(c in tool for c in "*?_.") and not kinds_of(tool):
             yield f"no agent that is known here has a tool {tool!r}"
+        elif not is_tool(tool) and is_known(tool) and tool_kind(tool).name != tool:
+            yield f"no agent has a tool {tool!r}; `{tool_kind(tool).name}` is what every agent's is called here"
     if rule.inside and rule.outside_too:
         yield "'outside_too' does nothing beside 'inside = true'"
 

@@ -13,7 +13,7 @@ from itertools import islice
 from interlock.runtime.policy.below import secrets_below
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.folder_fact import MOST_NAMES, folder_objections
-from interlock.runtime.policy.git_fact import git_facts
+from interlock.runtime.policy.git_fact import git_facts, git_hosts, is_git, placed
 from interlock.runtime.policy.once import Once
 from interlock.runtime.policy.path import PathFact, path_fact
 from interlock.runtime.policy.plain_fact import PlainFact, plain_fact
@@ -26,7 +26,7 @@ from interlock.runtime.policy.tool import ToolKind, is_known, paths_of, tool_kin
 
 _MAY_RUN = frozenset(("loose", "command", "commands", "joined"))
 """Operands that may be a program, or that are not known."""
-_MOST_WORDS = 400
+MOST_WORDS = 400
 """Words and paths of one command that are looked at; a command with more is never allowed."""
 
 
@@ -76,7 +76,7 @@ class Subject:
     @Once
     def may_wrap(self) -> bool:
         """Whether it is a program that nobody knows, which may run what its words name."""
-        if self.simple is None or self.read_only or not self.args or len(self.args) > _MOST_WORDS:
+        if self.simple is None or self.read_only or not self.args or len(self.args) > MOST_WORDS:
             return False
         entry = program_of(self.program.rpartition("/")[2])
         return entry is None or (not entry.named_by and any(slot.role in _MAY_RUN for slot in entry.operands))
@@ -157,12 +157,12 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     """The facts of one simple command."""
     plain = plain_fact(simple)
     found = plain.effects
-    paths = tuple(islice(_shell_paths(simple, plain, call, world), _MOST_WORDS + 1))
+    paths = tuple(islice(_shell_paths(simple, plain, call, world), MOST_WORDS + 1))
     git, objections = git_facts(simple, plain.reads_only, call, world)
     if plain.reads_only:
         objections = (*objections, *folder_objections(simple, call, world))
-    if len(paths) > _MOST_WORDS or (len(simple.argv) > _MOST_WORDS and not plain.reads_only):
-        objections = (*objections, f"it has more than {_MOST_WORDS} words or paths")
+    if len(paths) > MOST_WORDS or (len(simple.argv) > MOST_WORDS and not plain.reads_only):
+        objections = (*objections, f"it has more than {MOST_WORDS} words or paths")
     facts = tuple(dict.fromkeys((*paths, *git))) if git or len(paths) > 1 else paths
     risks = frozenset((*_risk_words(found, facts, plain.reads_only, simple.understood), *found.flags))
     return Subject(
@@ -173,7 +173,7 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
         facts,
         objections,
         risks,
-        found.hosts,
+        git_hosts(simple, found.hosts, call, world),
         plain.reads_only,
         plain.why_not,
         simple.understood,
@@ -185,15 +185,15 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
 
 def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: World) -> Iterator[PathFact]:
     patterns = {simple.argv[i] for i in simple.globs} if simple.globs else ()
-    for touch in plain.effects.touches:
+    touches = plain.effects.touches
+    for touch in placed(simple, touches, call, world) if is_git(simple) else touches:
+        if isinstance(touch, PathFact):
+            yield touch
+            continue
         if touch.text in patterns:
             yield from _expanded(touch, simple, call, world)
             continue
-        fact = path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True)
-        # git writing its own folder is what it is for; another program writing there is not
-        if touch.text == ".git" and program_name(simple.program) == "git":
-            fact = replace(fact, guard="")
-        yield _as(fact, touch)
+        yield _as(path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True), touch)
 
 
 def _as(fact: PathFact, touch: Touch) -> PathFact:

@@ -23,15 +23,17 @@ _MOST_SUBMODULES = 200
 _GITLINK = b"\0\0\xe0\0"
 """The mode of a submodule in an entry of the index; `_MODE_AT` and `_NAME_AT` are the places of mode and name in it."""
 _MODE_AT, _NAME_AT = 24, 62
-READING_HOOK = "post-index-change"
-"""The hook of a command that only reads: `git status` and `git diff` write the index anew."""
+_MOST_HOOKS = 200
 _PROGRAM_KEYS = re.compile(
     r"^(?:core\.(?:fsmonitor|pager|editor|sshcommand|askpass|alternaterefscommand|hookspath)|diff\.external"
     r"|diff\..*\.(?:command|textconv)|filter\..*\.(?:clean|smudge|process)|pager\..*|gpg\.(?:.*\.)?program"
+    r"|merge\..*\.driver|uploadpack\.packobjectshook|sequence\.editor|hook\..*\.command|gc\.recentobjectshook"
+    r"|remote\..*\.(?:uploadpack|receivepack|vcs|proxy)|tar\..*\.command|trailer\..*\.(?:command|cmd)"
     r"|interactive\.difffilter|include\.path|includeif\..*\.path|credential\.(?:.*\.)?helper)$"
 )
 """Settings that make a command which only reads start a program, or that bring in more settings."""
 _HARMLESS = frozenset(("", "true", "false", "yes", "no", "0", "1", "on", "off", "cat", "less", "git-lfs"))
+_WORKTREE = re.compile(r"^\s*worktree\s*=\s*([^\"\n#;\\]+)$", re.MULTILINE)
 _SECTION = re.compile(r'^\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(.*)$')
 _ENTRY = re.compile(r"^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*?))?\s*$")
 
@@ -66,10 +68,51 @@ def find_git_place(folder: str) -> GitPlace | None:
     repository = find_repository(folder)
     if repository is None:
         return None
-    programs = list(_programs(repository))
-    for inner in submodules(repository):
+    programs, hooks = list(_programs(repository)), _hooks(repository)
+    entered = submodules(repository)
+    for inner in entered:
         programs += [f"{said} (in {os.path.relpath(inner.top, repository.top)})" for said in _programs(inner)]
-    return GitPlace(repository.folders, repository.bare, tuple(dict.fromkeys(programs)), repository.worktree)
+        hooks += _hooks(inner)
+    said = list(_said(repository))
+    return GitPlace(
+        repository.folders,
+        repository.bare,
+        tuple(dict.fromkeys(programs)),
+        repository.worktree,
+        "" if repository.bare else repository.top,
+        tuple(hooks),
+        tuple(dict.fromkeys([f"{key[6:]} = {value[:100]}" for key, value in said if key.startswith("alias.")])),
+        _remotes(said),
+        tuple([inner.top for inner in entered]),
+    )
+
+
+def _said(repository: Repository) -> Iterator[tuple[str, str]]:
+    """Every setting of the repository itself."""
+    for file in repository.config_files:
+        text = _read_if_there(file)
+        yield from settings(text) if text else ()
+
+
+def _remotes(said: Sequence[tuple[str, str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Name of a remote -> its addresses; "" -> the settings that rewrite addresses."""
+    found: dict[str, list[str]] = {}
+    for key, value in said:
+        if key.startswith("remote.") and key.endswith((".url", ".pushurl")):
+            found.setdefault(key[7:].rpartition(".")[0], []).append(value)
+        elif key.startswith("url.") and key.endswith("insteadof"):
+            found.setdefault("", []).append(key)
+    return tuple((name, tuple(addresses)) for name, addresses in found.items())
+
+
+def _hooks(repository: Repository) -> list[str]:
+    """The programs that stand as hooks; samples are none."""
+    try:
+        with os.scandir(hooks_folder(repository)) as entries:
+            paths = sorted(entry.path for entry in entries if not entry.name.endswith(".sample"))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [path for path in paths[:_MOST_HOOKS] if os.access(path, os.X_OK)]
 
 
 def find_repository(folder: str) -> Repository | None:
@@ -143,7 +186,7 @@ def _nested(repository: Repository) -> tuple[str, ...]:
 def _linked(index: str, _number: int, size: int, _written: int, _changed: int) -> tuple[str, ...]:
     """The entries of an index that are commits of other repositories (mode 160000)."""
     if size > _MOST_INDEX:
-        return ()
+        raise ValueError(f"{index} is larger than is looked at")
     with open(index, "rb") as file:
         data = file.read(_MOST_INDEX)
     if data[4:8] == b"\0\0\0\4":
@@ -201,19 +244,26 @@ def _pointed(dot: str) -> str:
 
 
 def _points_back(git: str, dot: str) -> bool:
-    """Whether the repository knows the `.git` file that leads to it as that of a worktree of its own."""
+    """Whether the repository knows the `.git` file that leads to it: as a worktree's, or as a submodule's."""
     text = _read_if_there(f"{git}/gitdir")
-    return text is not None and os.path.realpath(os.path.join(git, text.strip())) == os.path.realpath(dot)
+    if text is not None:
+        return os.path.realpath(os.path.join(git, text.strip())) == os.path.realpath(dot)
+    named = _WORKTREE.findall(_read_if_there(f"{git}/config") or "")
+    return len(named) == 1 and os.path.realpath(os.path.join(git, named[0].strip())) == os.path.dirname(dot)
 
 
 def _programs(repository: Repository) -> Iterator[str]:
-    """What a command that only reads would start here: programs of the settings, and the one hook that it fires."""
+    """The settings that make a command start a program, or work on another tree."""
     for file in repository.config_files:
         text = _read_if_there(file)
         yield from program_settings(text) if text else ()
-    hook = os.path.join(hooks_folder(repository), READING_HOOK)
-    if os.path.isfile(hook) and os.access(hook, os.X_OK):
-        yield f"the hook {READING_HOOK}"
+    for key, value in _said(repository):
+        if key == "core.worktree" and not _same(os.path.join(repository.git, value), repository.top):
+            yield f"{key} = {value[:100]}"
+
+
+def _same(path: str, other: str) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def hooks_folder(repository: Repository, more: Sequence[str] = ()) -> str:
@@ -245,11 +295,13 @@ def settings(text: str) -> Iterator[tuple[str, str]]:
 @lru_cache(maxsize=32)
 def program_settings(text: str) -> tuple[str, ...]:
     """The settings in a git configuration that name a program, as `core.fsmonitor = ./x`."""
-    return tuple(
-        f"{key} = {value[:100]}"
-        for key, value in settings(text)
-        if _PROGRAM_KEYS.match(key.lower()) and value.lower() not in _HARMLESS and not _is_lfs(key, value)
-    )
+    return tuple(f"{key} = {value[:100]}" for key, value in settings(text) if _names_program(key.lower(), value))
+
+
+def _names_program(key: str, value: str) -> bool:
+    if key.startswith("submodule.") and key.endswith(".update"):
+        return value.startswith("!")
+    return bool(_PROGRAM_KEYS.match(key)) and value.lower() not in _HARMLESS and not _is_lfs(key, value)
 
 
 def _is_lfs(key: str, value: str) -> bool:

@@ -11,10 +11,11 @@ import glob
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from itertools import islice
 
 from interlock.runtime.policy.call import GitPlace, Kind, Resolved
-from interlock.runtime.policy.guard import is_secret
+from interlock.runtime.policy.guard import is_secret, may_be_secret
 from interlock.runtime.tools.git_place import find_git_place
 
 _NOT_YOURS = frozenset((".git", "node_modules", "site-packages", "__pycache__", ".tox", ".mypy_cache"))
@@ -69,23 +70,11 @@ class PosixWorld:
 
     def find_secret(self, folder: str, hidden: bool, limit: int) -> str | None:
         """The first file of credentials below `folder`."""
-        todo, seen = [folder], 0
-        while todo:
-            try:
-                with os.scandir(todo.pop()) as entries:
-                    for entry in entries:
-                        seen += 1
-                        if seen > limit:
-                            return None
-                        if entry.name.startswith(".") and not hidden:
-                            continue
-                        if entry.is_dir(follow_symlinks=False):
-                            if entry.name not in _NOT_YOURS:
-                                todo.append(entry.path)
-                        elif is_secret(entry.path) and entry.is_file(follow_symlinks=False):
-                            return entry.path
-            except OSError:
-                continue  # what we cannot look into, the command cannot read either
+        for number, entry in enumerate(_below(folder, hidden)):
+            if number >= limit:
+                return None
+            if may_be_secret(entry.name) and is_secret(entry.path) and entry.is_file(follow_symlinks=False):
+                return entry.path
         return ""
 
     def git_place(self, folder: str) -> GitPlace | None:
@@ -94,6 +83,21 @@ class PosixWorld:
             return find_git_place(folder)
         except (OSError, ValueError) as error:
             return GitPlace((), programs=(f"its configuration cannot be read ({error})",))
+
+
+def _below(folder: str, hidden: bool) -> Iterator[os.DirEntry[str]]:
+    """Everything below a folder but for folders that are not gone into; what cannot be read no command reads either."""
+    todo = [folder]
+    while todo:
+        try:
+            with os.scandir(todo.pop()) as entries:
+                found = [entry for entry in entries if hidden or not entry.name.startswith(".")]
+        except OSError:
+            continue
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False) and entry.name not in _NOT_YOURS:
+                todo.append(entry.path)
+            yield entry
 
 
 def _plainly(path: str) -> Resolved | None:

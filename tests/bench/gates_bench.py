@@ -17,10 +17,10 @@ from pathlib import Path
 from interlock.runtime.asks.client import AskClient
 from interlock.runtime.asks.discovery import hosts
 from interlock.runtime.asks.protocol import OpenedNotice
-from interlock.runtime.gates.claude_settings import claude_hooks
-from interlock.runtime.gates.service import GateService
-from interlock.runtime.gates.service_config import KEY_HEADER, ServiceConfig, ensure_config
-from interlock.runtime.gates.service_hook import install_hook
+from interlock.runtime.gates.claude.settings import claude_hooks
+from interlock.runtime.gates.service.config import KEY_HEADER, ServiceConfig, ensure_config
+from interlock.runtime.gates.service.server import GateService
+from interlock.runtime.gates.service.tell_hook import install_hook
 
 ROUNDS = 60
 RULES = '[[rule]]\nid = "tests"\neffect = "allow"\ncommand = "make test"\nreason = "harmless"\n'

@@ -18,7 +18,7 @@ from interlock.runtime.gates.connect.act import connect, disconnect
 from interlock.runtime.gates.connect.agent import AGENTS, Choice, plan_for
 from interlock.runtime.gates.connect.file import FileRefused
 from interlock.runtime.gates.connect.receipt import home, load
-from interlock.runtime.gates.service_config import ServiceConfig
+from interlock.runtime.gates.service.config import ServiceConfig
 
 SERVICE = ServiceConfig(20_001, "k" * 24, "/run/user/1000/interlock/gate.sock")
 words = st.text(st.sampled_from('ab "\\/*#é{}[],:\t\u2028'), max_size=6)

@@ -13,8 +13,8 @@ from interlock.tui.screens.overlay import Overlay
 from interlock.tui.widgets.inked_lines import InkedLines
 
 LEAVING = (
-    "Agents wait until somebody answers, here or with",
-    "`interlock answer`. Nothing is lost when you leave.",
+    "Agents that can ask in their own prompt do so at once;",
+    "the others wait, here or for `interlock answer`.",
 )
 
 

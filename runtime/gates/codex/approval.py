@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from interlock.runtime.gates.call import WITHOUT_MESSAGE, ForeignCall
+from interlock.runtime.gates.codex.command import unwrap
 
 COMMAND = "item/commandExecution/requestApproval"
 CHANGE = "item/fileChange/requestApproval"
@@ -32,7 +33,7 @@ def call_of(method: str, params: Mapping[str, Any], item: Mapping[str, Any] | No
 
 
 def _command(params: Mapping[str, Any], item: Mapping[str, Any], cwd: str) -> ForeignCall:
-    command = params.get("command") or item.get("command")
+    command = unwrap(params.get("command") or item.get("command"))
     where = params.get("cwd") or item.get("cwd")
     given: dict[str, Any] = {"command": command} if command else {}
     if isinstance(where, str) and where:

@@ -16,7 +16,8 @@ from typing import Any
 from interlock.runtime.events.session import Agent, Foreign
 from interlock.runtime.gates.call import ForeignCall
 from interlock.runtime.gates.codex.app_server import AppServer, ServerGone, ServerRefused
-from interlock.runtime.gates.codex.approval import APPROVALS, call_of
+from interlock.runtime.gates.codex.approval import APPROVALS, COMMAND, call_of
+from interlock.runtime.gates.codex.command import leaves_sandbox, run_outside
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.ledger import Ledger
 from interlock.runtime.journal.place import PlaceError
@@ -46,6 +47,7 @@ class _Thread:
 
     id: str
     cwd: str = ""
+    log: str | None = None
     ledger: Ledger | None = None
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
     asks: dict[Any, _Ask] = field(default_factory=dict)
@@ -112,7 +114,8 @@ class Attached:
     def _open_ledger(self, thread: _Thread, about: dict[str, Any]) -> None:
         agent = Agent(name="Codex", version=str(about.get("cliVersion") or ""), kind="codex")
         path = about.get("path")
-        foreign = Foreign(session=thread.id, log=path if isinstance(path, str) else None)
+        thread.log = path if isinstance(path, str) else None
+        foreign = Foreign(session=thread.id, log=thread.log)
         parent = self._threads.get(str(about.get("parentThreadId")))
         above = parent.ledger.session if parent is not None and parent.ledger is not None else None
         try:
@@ -149,6 +152,8 @@ class Attached:
     def _asked(self, thread: _Thread, request: Any, method: str, params: dict[str, Any]) -> None:
         item = str(params.get("itemId", ""))
         call = call_of(method, params, thread.items.get(item), thread.cwd)
+        if method == COMMAND and leaves_sandbox(thread.log, call):
+            run_outside(call)
         if thread.ledger is None:
             self._without_journal(thread, request, call)
             return

@@ -6,12 +6,15 @@ sockets of other tools are never looked at.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from interlock.runtime.gates import claude_settings
+from interlock.runtime.gates.claude import settings as claude_settings
+from interlock.runtime.gates.claude import switches as claude_switches
+from interlock.runtime.gates.codex import switches as codex_switches
 from interlock.runtime.gates.codex.settings import KNOWN_VERSIONS as CODEX_VERSIONS
 from interlock.runtime.gates.codex.settings import codex_hooks
 from interlock.runtime.gates.connect.plan import (
@@ -24,11 +27,15 @@ from interlock.runtime.gates.connect.plan import (
     whole_change,
 )
 from interlock.runtime.gates.connect.receipt import Receipt, load
+from interlock.runtime.gates.doctor.check import Check
+from interlock.runtime.gates.gemini import switches as gemini_switches
 from interlock.runtime.gates.gemini.settings import KNOWN_VERSIONS as GEMINI_VERSIONS
 from interlock.runtime.gates.gemini.settings import gemini_hooks, gemini_policy
+from interlock.runtime.gates.opencode import switches as opencode_switches
 from interlock.runtime.gates.opencode.settings import ASK_FIRST, opencode_plugin
 from interlock.runtime.gates.opencode.settings import KNOWN_VERSIONS as OPENCODE_VERSIONS
-from interlock.runtime.gates.service_config import ServiceConfig
+from interlock.runtime.gates.opencode.switches import PLUGIN, config_folders
+from interlock.runtime.gates.service.config import ServiceConfig
 
 Environment = Mapping[str, str]
 
@@ -52,6 +59,10 @@ class ConnectedAgent:
     known_versions: tuple[str, ...]
     config: Callable[[Environment], Path]
     changes: Callable[[Path, ServiceConfig, Receipt | None, Choice], list[Change]]
+    started_with: Callable[[Path], str]
+    """How it is started so that another settings file than the usual one counts."""
+    switches: Callable[[Environment, Path, Plan], list[Check]]
+    """What would keep our hooks from running, in a folder."""
     notes: tuple[str, ...]
 
 
@@ -77,10 +88,15 @@ def _gemini_file(env: Environment) -> Path:
 def _opencode_file(env: Environment) -> Path:
     if env.get("OPENCODE_CONFIG"):
         return Path(env["OPENCODE_CONFIG"])
-    base = Path(env["XDG_CONFIG_HOME"]) if env.get("XDG_CONFIG_HOME") else home_of(env) / ".config"
-    folder = Path(env["OPENCODE_CONFIG_DIR"]) if env.get("OPENCODE_CONFIG_DIR") else base / "opencode"
+    folder = config_folders(env)[0]
     commented = folder / "opencode.jsonc"
     return commented if commented.exists() else folder / "opencode.json"
+
+
+def _plugin_folder(config: Path) -> Path:
+    # OPENCODE_CONFIG names a file anywhere, and opencode takes plugins from its own folders alone
+    named = os.environ.get("OPENCODE_CONFIG")
+    return config_folders(os.environ)[0] if named and Path(named).absolute() == config else config.parent
 
 
 def _claude(config: Path, service: ServiceConfig, receipt: Receipt | None, _: Choice) -> list[Change]:
@@ -100,21 +116,39 @@ def _codex(config: Path, service: ServiceConfig, receipt: Receipt | None, _: Cho
 def _gemini(config: Path, service: ServiceConfig, receipt: Receipt | None, _: Choice) -> list[Change]:
     return [
         hooks_change(config, gemini_hooks(), "json-hooks", receipt),
-        whole_change(config.parent / "policies" / "interlock.toml", gemini_policy(), receipt),
+        whole_change(config.parent / "policies" / "interlock.toml", gemini_policy(service), receipt),
     ]
 
 
 def _opencode(config: Path, service: ServiceConfig, receipt: Receipt | None, choice: Choice) -> list[Change]:
-    changes = [whole_change(config.parent / "plugin" / "interlock.js", opencode_plugin(service), receipt)]
+    changes = [whole_change(_plugin_folder(config) / PLUGIN, opencode_plugin(service), receipt)]
     if choice.ask_first or kept_of(receipt, config) is not None:
         member = member_change(config, "permission", dict(ASK_FIRST), receipt)
         changes += [member] if member is not None else []
     return changes
 
 
+def _claude_switches(env: Environment, cwd: Path, plan: Plan) -> list[Check]:
+    return claude_switches.find_switches(env, cwd, plan.config)
+
+
+def _codex_switches(env: Environment, cwd: Path, plan: Plan) -> list[Check]:
+    trusted = [key for kept in (plan.earlier.files if plan.earlier else ()) for key in kept.states]
+    return codex_switches.find_switches(env, cwd, plan.config, trusted)
+
+
+def _gemini_switches(env: Environment, cwd: Path, plan: Plan) -> list[Check]:
+    return gemini_switches.find_switches(env, cwd, plan.config)
+
+
+def _opencode_switches(env: Environment, cwd: Path, plan: Plan) -> list[Check]:
+    return opencode_switches.find_switches(env, cwd, plan.changes[0].target.path)
+
+
 AGENTS: dict[str, ConnectedAgent] = {
     "claude": ConnectedAgent(
         "claude", "Claude Code", "claude", claude_settings.KNOWN_VERSIONS, _claude_file, _claude,
+        lambda file: f"started with `claude --settings {file}`", _claude_switches,
         (
             "Sessions that run already take it up within seconds.",
             "Calls that Claude Code allows by itself (its auto mode, its own allow rules) are not asked about here; deny rules "
@@ -123,6 +157,7 @@ AGENTS: dict[str, ConnectedAgent] = {
     ),
     "codex": ConnectedAgent(
         "codex", "Codex", "codex", CODEX_VERSIONS, _codex_file, _codex,
+        lambda file: f"started with CODEX_HOME={file.parent}", _codex_switches,
         (
             "While a screen of Interlock is open, Codex waits for its answer before its own prompt appears; `interlock codex` "
             "starts a session in which both can answer.",
@@ -134,6 +169,7 @@ AGENTS: dict[str, ConnectedAgent] = {
     ),
     "gemini": ConnectedAgent(
         "gemini", "Gemini CLI", "gemini", GEMINI_VERSIONS, _gemini_file, _gemini,
+        lambda file: f"started with GEMINI_CLI_HOME={file.parent.parent}", _gemini_switches,
         (
             "The policy file hands what Gemini CLI would ask to our hook: it allows, denies with your words, or has Gemini CLI "
             "ask in its own prompt, which it also does when the service is gone. Your own policy rules stand above it.",
@@ -144,6 +180,7 @@ AGENTS: dict[str, ConnectedAgent] = {
     ),
     "opencode": ConnectedAgent(
         "opencode", "opencode", "opencode", OPENCODE_VERSIONS, _opencode_file, _opencode,
+        lambda file: f"started with OPENCODE_CONFIG_DIR={file.parent}", _opencode_switches,
         (
             "opencode allows most tools without asking. With a screen of Interlock open, calls that your policy does not "
             "decide wait for you; with none open opencode's own settings decide. --ask-first makes opencode ask by itself. "

@@ -15,7 +15,7 @@ from typing import Any
 
 from interlock.runtime.gates.connect.file import FileRefused, Target, look
 from interlock.runtime.gates.connect.receipt import Form, Kept, Receipt, backup_of, digest
-from interlock.runtime.gates.service_config import KEY_HEADER
+from interlock.runtime.gates.service.config import KEY_HEADER
 from interlock.runtime.gates.settings import json_hooks, jsonc, jsonc_edit, toml_hooks
 from interlock.runtime.gates.settings.document import Document, SettingsError
 from interlock.runtime.gates.settings.json_hooks import Groups

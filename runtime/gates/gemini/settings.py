@@ -2,30 +2,36 @@
 
 Seen with 0.61.0: BeforeTool runs before every call; `deny` with a reason reaches the model, `ask` opens Gemini CLI's own prompt
 even where a policy rule allows the call, everything else goes on to the policy rules. A hook cannot answer the prompt, so
-the policy file lets through what would be asked, and the hook decides.
+the policy file lets through what the hook has allowed and marked (`permit`), and nothing else.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from interlock.runtime.gates.connect.hold_hook import HOLD_TIMEOUT_S, held_command
 from interlock.runtime.gates.connect.plan import MARK
-from interlock.runtime.gates.service_hook import HOOK_TIMEOUT_S, command_for
+from interlock.runtime.gates.gemini.permit import OPENED, SHELL, patterns, sign_of
+from interlock.runtime.gates.service.config import ServiceConfig
+from interlock.runtime.gates.service.hold_hook import HOLD_TIMEOUT_S, held_command
+from interlock.runtime.gates.service.tell_hook import HOOK_TIMEOUT_S, command_for
 
 ROUTE = "gemini"
 KNOWN_VERSIONS = ("0.61.0",)
 """Versions this gate was run against."""
-OPENED = ("run_shell_command", "replace", "write_file", "web_fetch")
-"""Tools that Gemini CLI asks about by default, in its modes `default` and `autoEdit`."""
 ASK = json.dumps(
-    {"decision": "ask", "systemMessage": "Interlock: the gate service does not answer, so Gemini CLI asks by itself."}
+    {
+        "decision": "ask",
+        "systemMessage": "Interlock: the gate service does not answer, so Gemini CLI asks by itself. `interlock doctor gemini` "
+        "tells why.",
+    }
 )
 DENY = json.dumps(
     {
         "decision": "deny",
-        "reason": "Interlock: its gate service does not answer and there is no terminal. Nothing was run.",
+        "reason": "Interlock: its gate service does not answer and there is no terminal. Nothing was run. "
+        "For the person: `interlock doctor gemini` tells why, `interlock disconnect gemini` takes the gate away.",
     }
 )
 """Without a terminal Gemini CLI would wait for an answer that nobody can give."""
@@ -53,16 +59,21 @@ def gemini_hooks() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def gemini_policy() -> str:
-    """The text of the policy file."""
-    tools = ", ".join(f'"{tool}"' for tool in OPENED)
+def gemini_policy(service: ServiceConfig) -> str:
+    """The text of the policy file: it lets nothing pass that does not carry our sign."""
+    command, other = patterns(sign_of(service.key))
+    others = [tool for tool in OPENED if tool != SHELL]
     return (
         f"# {MARK}: made by `interlock connect gemini`, removed by `interlock disconnect gemini`.\n"
-        "# The BeforeTool hook in settings.json decides about these calls; without this rule Gemini CLI would ask a second\n"
-        "# time. Priority 0: every other rule of yours stands above it. Plan mode is left as it is.\n"
-        "[[rule]]\n"
-        f"toolName = [{tools}]\n"
-        'decision = "allow"\n'
-        "priority = 0\n"
-        'modes = ["default", "autoEdit"]\n'
+        "# Lets pass what the BeforeTool hook in settings.json has allowed, which it marks; without this Gemini CLI would ask a\n"
+        "# second time. With the hook off nothing is marked and Gemini CLI asks. Priority 0: every other rule of yours stands\n"
+        "# above it. Plan mode is left as it is.\n"
+        f"{_rule([SHELL], command)}allowRedirection = true\n\n{_rule(others, other)}"
+    )
+
+
+def _rule(tools: Sequence[str], pattern: str) -> str:
+    return (
+        f"[[rule]]\ntoolName = {json.dumps(list(tools))}\nargsPattern = '{pattern}'\n"
+        'decision = "allow"\npriority = 0\nmodes = ["default", "autoEdit"]\n'
     )

@@ -12,10 +12,10 @@ from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from typing import Any
 
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.host import GateHost
+from interlock.runtime.gates.opencode.gate import OpencodeGate
 from interlock.runtime.gates.opencode.server import OpencodeServer, ServerFault
-from interlock.runtime.gates.opencode_hooks import OpencodeGate
-from interlock.runtime.gates.route import Hook
 
 _log = logging.getLogger(__name__)
 _PAUSE_S = 0.25

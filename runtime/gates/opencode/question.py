@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from typing import Any
 
 from interlock.runtime.gates.call import CHOICES, ForeignCall, NativeCause
 
 TAKEN_DOWN = "opencode rejected it together with another question of this session"
+REFUSED_ALONE = "opencode refused it by itself: it runs without a person"
 _TOOLS = {"edit": "edit", "bash": "bash", "webfetch": "webfetch", "read": "read", "task": "task"}
 
 
@@ -46,6 +48,12 @@ def _input(permission: str, about: Mapping[str, Any], patterns: Any) -> dict[str
         case _:
             # nothing more is known of it: it can be denied by its name and is else a question for a person
             return {"permission": permission, "patterns": patterns, "metadata": dict(about)}
+
+
+def is_about(known: ForeignCall, asked: ForeignCall) -> bool:
+    """Whether a question is about the very input that was told of before; one that shows nothing of it may be."""
+    shared = [(known.input[key], value) for key, value in asked.input.items() if key in known.input]
+    return all(value in (mine, posixpath.join(asked.cwd, str(mine))) for mine, value in shared)
 
 
 def merged_into(known: ForeignCall, asked: ForeignCall) -> ForeignCall:

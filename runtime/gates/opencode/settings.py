@@ -11,8 +11,8 @@ import shlex
 from importlib.resources import files
 
 from interlock.runtime.gates.connect.plan import MARK
-from interlock.runtime.gates.service_config import ServiceConfig
-from interlock.runtime.gates.service_hook import program
+from interlock.runtime.gates.service.config import ServiceConfig
+from interlock.runtime.gates.service.tell_hook import program
 
 ROUTE = "opencode"
 KNOWN_VERSIONS = ("1.18.33",)

@@ -37,15 +37,21 @@ def _response(usage: Usage) -> str:
     return "it reads options from a file" if any(word.startswith("@") for word in usage.args) else ""
 
 
-def _diff(usage: Usage) -> str:
-    """Below a folder it compares what links lead to, which may lie anywhere."""
-    if usage.reading.has("-r", "--recursive") and not usage.reading.has("--no-dereference"):
-        return "it goes through links, which may lead out of the workspace"
+def _no_plus(usage: Usage) -> str:
+    """`less +CMD` gives a command of its own at once, of which only those that move are plain."""
+    for word in usage.args:
+        if word[:1] == "+" and word[1:2] not in ("", "F", "G", "g", "/", "?") and not word[1:].isdigit():
+            return "a viewer's command may run a program"
     return ""
 
 
+def _man(usage: Usage) -> str:
+    """A page that is named by a path is a file that is formatted, which may run programs."""
+    return "a page is a file" if any("/" in usage.args[i] for i in usage.reading.operands) else ""
+
+
 def _xml(usage: Usage) -> str:
-    return "it would fetch a document" if any("://" in usage.args[i] for i in usage.reading.operands) else ""
+    return "it would fetch a document" if any("://" in word for word in usage.args) else ""
 
 
 def _date(usage: Usage) -> str:
@@ -238,14 +244,6 @@ def _kill(usage: Usage) -> str:
     return "" if usage.args and usage.args[0] in ("-l", "-L", "--list") else "it sends a signal"
 
 
-def _unpack(usage: Usage) -> str:
-    """Of -t and -d the last one counts with some packers, so only what is sent to the output outdoes a -d."""
-    shown = {"-c", "--stdout", "--to-stdout"}
-    if not usage.reading.has("-d", "--decompress", "--uncompress"):
-        shown |= {"-l", "-t", "-v", "-p", "-Z", "-z", "--list", "--test"}
-    return "" if usage.reading.has(*shown) else "without an option that lists it would unpack or replace its file"
-
-
 def _no_list(usage: Usage) -> str:
     """A file behind `@` names further files."""
     return "it reads the names of files from a file" if any(word.startswith("@") for word in usage.args) else ""
@@ -282,7 +280,6 @@ CHECKS: dict[str, Callable[[Usage], str]] = {
     "awk": _awk,
     "cpio": _cpio,
     "date": _date,
-    "diff": _diff,
     "find": _find,
     "getent": _getent,
     "hostname": _hostname,
@@ -307,7 +304,8 @@ CHECKS: dict[str, Callable[[Usage], str]] = {
     "test": _test,
     "top": _top,
     "tput": _tput,
-    "unpack": _unpack,
+    "no_plus": _no_plus,
+    "man": _man,
     "xml": _xml,
     "yq": _yq,
 }

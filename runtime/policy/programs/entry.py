@@ -41,6 +41,8 @@ class Program:
     options: Mapping[str, str] = field(default_factory=dict)
     """`-o`, `--output` -> role."""
     operands: tuple[Slot, ...] = (Slot("loose", True),)
+    forms: tuple[tuple[frozenset[str], tuple[Slot, ...]], ...] = ()
+    """Options -> the operands where one of them is given; the first that fits holds: `cp -t FOLDER`."""
     given: frozenset[str] = frozenset()
     """Options in whose presence the first operand is not the text, script or program that it is otherwise."""
     default: str = ""
@@ -55,18 +57,24 @@ class Program:
     """The handler in code that looks at what data cannot say."""
     touches: str = ""
     """The handler in code that tells what it touches, where the roles of its words do not."""
+    spills: str = ""
+    """The folder below which it writes files that no word names, unless a word names a folder or a file to write."""
+    shows: frozenset[str] = frozenset()
+    """Options with one of which it only shows, and spills nothing: `unzip -l`."""
+    plus: str = ""
+    """The role of an operand that begins with `+`: `vim +q`."""
     most: int | None = None
     least: int = 0
     numbers: bool = False
     """`-20` and `+3` are counts."""
     one_dash: bool = False
-    """Long options are written with one dash."""
+    """Long options are written with one dash, so that `-o` and `--o` are one."""
     stop: bool = False
     """Options end at the first operand."""
     leading: int = 0
     """With `stop`: so many operands may stand in front of further options, as the host of ssh does."""
-    attached: str = ""
-    """Flags that a number may follow in the same word: `od -w16`."""
+    optional: frozenset[str] = frozenset()
+    """Options whose value stands in the same word or nowhere: `od -w16`, `sed -i.bak`, `--backup=numbered`."""
     pairs: tuple[str, ...] = ()
     """Long options that take two words: `jq --arg name value`."""
     safe_globs: bool = True
@@ -111,30 +119,40 @@ class Program:
     """It is a module of Python as well: `python -m` runs it."""
     heeds: frozenset[str] = frozenset()
     """Files that, in the folder of the command or above it, say which program or version is really run."""
+    tree: str = ""
+    """What becomes of the files that pathspecs name: read, write, delete; "": only names or the index are looked at."""
+    into: str = ""
+    """The folder that it writes into where no option names one."""
+    gone: str = ""
+    """What of the repository is lost: always, or with an option of the role `remove`, and then of the name given."""
+    hooks: frozenset[str] = frozenset()
+    """The hooks of the repository that it can start; `*`: any."""
     goal: str = ""
     """What it verifies: tests, lint, types, build, format."""
 
     @cached_property
     def spec(self) -> Spec:
         """As the option reader wants it."""
-        valued = {name for name, role in self.options.items() if role in VALUES}
+        valued = {name for name, role in self.options.items() if role in VALUES} - self.optional
         return Spec(
             "".join(name[1:] for name in valued if not name.startswith("--")),
             frozenset(name[2:] for name in valued if name.startswith("--")),
             frozenset(name[2:] for name in self.options if name.startswith("--") and name not in valued),
             self.one_dash,
             self.stop,
+            "".join(name[1:] for name in self.optional if not name.startswith("--")),
         )
 
     @cached_property
     def may_run_code(self) -> bool:
         """Whether it runs code of its own, or can by an option, a script file or an include."""
-        roles = {*self.options.values(), *(slot.role for slot in self.operands)}
+        slots = (*self.operands, *(slot for _, form in self.forms for slot in form))
+        roles = {*self.options.values(), *(slot.role for slot in slots)}
         return bool(self.code) or any(OPERANDS[role].code for role in roles if role in OPERANDS)
 
 
-_LISTS = {"aliases", "given", "pairs", "fetches", "marks", "version", "verbs", "scripts", "heeds"}
-_TEXTS = {"default", "check", "touches", "attached", "code", "goal", "prints"}
+_LISTS = {"aliases", "given", "pairs", "fetches", "marks", "version", "verbs", "scripts", "hooks", "heeds"}
+_TEXTS = {"default", "check", "touches", "code", "goal", "prints", "tree", "into", "gone", "spills", "plus"}
 _NUMBERS = {"most", "least", "named_by", "leading"}
 _SWITCHES = {
     "only_reads", "below", "numbers", "one_dash", "stop", "safe_globs", "network", "transparent", "dashes", "elsewhere",
@@ -153,6 +171,10 @@ def read_entry(name: str, table: Mapping[str, Any], like: Program | None = None)
                 options[option] = key
         elif key == "operands":
             made["operands"] = _slots(name, _text(name, key, value))
+        elif key == "forms":
+            made["forms"] = _forms(name, value)
+        elif key in ("optional", "shows"):
+            made[key] = frozenset(option_names(_text(name, key, value)))
         elif key == "groups":
             made["groups"] = None if value == "*" else frozenset(_text(name, key, value).split())
         elif field_name in _LISTS:
@@ -166,8 +188,14 @@ def read_entry(name: str, table: Mapping[str, Any], like: Program | None = None)
             made[field_name] = value
         elif key != "like":
             raise EntryError(f"{name}: nobody knows the key {key}")
+    if made.get("tree", "") not in ("", "read", "write", "delete"):
+        raise EntryError(f"{name}: tree is one of read, write, delete")
     if made.get("code", "") not in ("", *CODE_KINDS):
         raise EntryError(f"{name}: code is one of {', '.join(CODE_KINDS)}")
+    if made.get("plus", "text") not in OPERANDS:
+        raise EntryError(f"{name}: an operand cannot be {made['plus']}")
+    if made.get("one_dash", like is not None and like.one_dash):
+        options = {**{name[1:]: role for name, role in options.items() if len(name) == 3}, **options}
     base = like if like is not None else Program(name)
     return replace(base, **{"aliases": (), **made, "name": name, "options": options})
 
@@ -184,6 +212,13 @@ def _text(name: str, key: str, value: object) -> str:
     if not isinstance(value, str):
         raise EntryError(f"{name}: {key} takes a text")
     return value
+
+
+def _forms(name: str, table: object) -> tuple[tuple[frozenset[str], tuple[Slot, ...]], ...]:
+    if not isinstance(table, dict):
+        raise EntryError(f"{name}: forms takes a table")
+    rows = [(str(options), value) for options, value in table.items()]
+    return tuple([(frozenset(option_names(o)), _slots(name, _text(name, "forms", value))) for o, value in rows])
 
 
 def _slots(name: str, text: str) -> tuple[Slot, ...]:

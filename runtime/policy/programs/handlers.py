@@ -5,15 +5,16 @@ Promises: as `touch`. Pure.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterator
-from itertools import takewhile
 
 from interlock.runtime.policy.programs.awk import read_awk
+from interlock.runtime.policy.programs.files import FILE_HANDLERS
 from interlock.runtime.policy.programs.find import find_paths, find_references, find_verdict
-from interlock.runtime.policy.programs.git import git_verdict
+from interlock.runtime.policy.programs.git_touch import git_touches
 from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.programs.sed import read_sed
-from interlock.runtime.policy.programs.tar import tar_paths, tar_verdict
+from interlock.runtime.policy.programs.tar import tar_touches
 from interlock.runtime.policy.programs.touch import ANYWHERE, Touch, plain_touches
 from interlock.runtime.policy.programs.usage import Usage
 
@@ -40,14 +41,6 @@ def _find(usage: Usage) -> Iterator[Touch]:
         elif word == "-files0-from":
             yield Touch("read", args[at + 1], word)
             yield Touch("read", ANYWHERE, word, False)
-
-
-def _tar(usage: Usage) -> Iterator[Touch]:
-    if not tar_verdict(usage.args):
-        yield from (Touch("read", path) for path in tar_paths(usage.args))
-        return
-    yield from plain_touches(usage)
-    yield Touch("write", ".", "", False, True)
 
 
 def _dd(usage: Usage) -> Iterator[Touch]:
@@ -96,8 +89,15 @@ def _socat(usage: Usage) -> Iterator[Touch]:
 
 def _sed(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
+    # BSD takes an empty word behind -i for the ending, and the next one is the script
+    is_first = "" in usage.of("inline") and usage.has("inplace")
+    ending = next((word.text for word in usage.words if word.option in ("-i", "--in-place")), "")
     for word in usage.words:
-        if word.role == "inline":
+        if ending and word.role == "read" and not word.option:
+            folder, name = posixpath.split(word.text)
+            yield Touch("write", ending.replace("*", name) if "/" in ending else posixpath.join(folder, name + ending))
+        if word.role == "inline" or (is_first and word.role == "read"):
+            is_first = is_first and word.role == "inline"
             found = read_sed(word.text)
             yield from (Touch("write", path, "w") for path in found.writes)
             yield from (Touch("read", path, "r") for path in found.reads)
@@ -126,34 +126,10 @@ def _test(usage: Usage) -> Iterator[Touch]:
             yield Touch("read", word)
 
 
-_GIT_WHOLE = names("reset checkout clean restore switch pull merge rebase stash apply am cherry-pick mv rm")
-_GIT_CONFIG_ASKS = names("--list -l --get --get-all --get-regexp")
-
-
-def _git(usage: Usage) -> Iterator[Touch]:
-    whole = usage.whole
-    if not git_verdict(whole):
-        yield Touch("read", ".")
-        for word in whole:
-            if word.startswith(("/", "..", "~")) or "/.." in word:
-                yield Touch("read", word)
-        yield from (Touch("read", folder, "-C") for folder in usage.of("cd"))
-        return
-    words = [word for word in whole if not word.startswith("-")]
-    verb = words[0] if words else ""
-    if verb == "config":
-        # behind the name such a word is the value that is set
-        rest = whole[whole.index("config") + 1 :]
-        options = takewhile(lambda word: word.startswith("-"), rest)
-        asks = rest[:1] in (("list",), ("get",)) or not _GIT_CONFIG_ASKS.isdisjoint(options)
-        yield Touch("read" if asks else "write", ".git/config")
-        return
-    yield Touch("write", "." if verb in _GIT_WHOLE else ".git")
-
-
 HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
+    **FILE_HANDLERS,
     "find": _find,
-    "tar": _tar,
+    "tar": tar_touches,
     "dd": _dd,
     "curl": _curl,
     "sed": _sed,
@@ -161,6 +137,6 @@ HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
     "wget": _wget,
     "awk": _awk,
     "test": _test,
-    "git": _git,
+    "git": git_touches,
 }
 """Key `touches` of an entry -> who tells what data cannot say."""

@@ -31,6 +31,8 @@ class Spec:
     """Long options are written with one dash (find, ImageMagick, Java style)."""
     stop_at_operand: bool = False
     """Options end at the first operand (wrappers, POSIX programs)."""
+    short_optional: str = ""
+    """Letters whose value stands behind them in the same word, or nowhere."""
 
 
 @record
@@ -112,10 +114,11 @@ def _long(args: Sequence[str], at: int, spec: Spec, options: list[Option]) -> in
 def _cluster(args: Sequence[str], at: int, spec: Spec, options: list[Option]) -> int:
     letters = args[at][1:]
     for i, letter in enumerate(letters):
-        if letter not in spec.short_values:
+        rest = letters[i + 1 :]
+        if letter not in spec.short_values and not (rest and letter in spec.short_optional):
             options.append(Option(f"-{letter}", None, at, at))
             continue
-        if rest := letters[i + 1 :]:
+        if rest:
             options.append(Option(f"-{letter}", rest, at, at))
         elif at + 1 < len(args):
             options.append(Option(f"-{letter}", args[at + 1], at, at + 1))

@@ -17,7 +17,7 @@ from interlock.runtime.policy.programs.address import (
     is_remote,
     socket_hosts,
 )
-from interlock.runtime.policy.programs.git import stays_here
+from interlock.runtime.policy.programs.git_touch import reaches_out
 from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.programs.usage import Usage, Word
 
@@ -55,7 +55,7 @@ def reached_by(usage: Usage, args: Sequence[str]) -> tuple[bool, tuple[str, ...]
     network = program.network or root.network or usage.has("fetch") or any(word.role != "listen" for word in named)
     network = network or (bool(root.fetches) and not root.fetches.isdisjoint(args))
     if root.name == "git":
-        network = network and not stays_here(args)
+        network = reaches_out(usage)
     if not network:
         return False, _once(found)
     doubts = list(_doubts(usage))

@@ -32,6 +32,7 @@ FLAGS: dict[str, Role] = {
     "flag": Role(False, True),  # changes only what is shown
     "act": Role(False),  # changes something that no other role describes
     "walk": Role(False, True),  # what the operands name is taken with everything below
+    "names": Role(False, True),  # of what the operands name only names, counts or the index are taken, and no content
     "outward": Role(False),  # follows links, which may lead anywhere
     "inplace": Role(False),  # files that are read are written as well
     "remove": Role(False),  # files that are read are deleted as well
@@ -42,6 +43,7 @@ FLAGS: dict[str, Role] = {
 
 VALUES: dict[str, Role] = {
     "text": Role(harmless=True),  # says how, never what
+    "content": Role(harmless=True),  # a text or a number with which content is looked at or shown
     "value": Role(harmless=True),  # not known what: it may name a file
     "count": Role(harmless=True),  # a number
     "read": Role(harmless=True, use="read"),
@@ -54,6 +56,7 @@ VALUES: dict[str, Role] = {
     "delete": Role(use="delete"),
     "discard": Role(use="delete"),  # its content is lost, its name may stay
     "move": Role(use="delete"),  # gone from its place
+    "beside": Role(use="read"),  # read, and a file of a name made from it is written beside it
     "cd": Role(harmless=True, use="read"),  # the folder that every other path is relative to
     "archive": Role(harmless=True, use="read"),  # a file that holds others
     "member": Role(harmless=True),  # the name of a file in an archive

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
 from interlock.runtime.policy.programs.address import is_remote
 from interlock.runtime.policy.programs.role import ROLES, Use
-from interlock.runtime.policy.programs.usage import Usage
+from interlock.runtime.policy.programs.usage import Usage, spills
 from interlock.runtime.policy.record import record
 
 ANYWHERE = "<any>"
@@ -57,10 +58,20 @@ def plain_touches(usage: Usage, *, reads_only: bool = False, wraps: bool = False
                 yield Touch("delete", word.text, cause, True, below)
         elif word.role in ("loose", "value") and not wraps and looks_like_path(word.text):
             yield Touch("read" if reads_only else "write", word.text, word.option, False)
+    yield from _unnamed(usage)
     if not any_read and usage.program.default:
         yield Touch("read", usage.program.default, "", True, below)
         if changed:
             yield Touch("write", usage.program.default, "", True, below)
+
+
+def _unnamed(usage: Usage) -> Iterator[Touch]:
+    """Files whose names no word says: those it spills, and those that only begin as a word says."""
+    if spills(usage):
+        yield Touch("write", usage.program.spills, "", usage.program.spills != ANYWHERE, True)
+    for word in usage.words:
+        if word.role == "prefix":
+            yield Touch("write", posixpath.dirname(word.text) or ".", word.option, False, True)
 
 
 def looks_like_path(text: str) -> bool:

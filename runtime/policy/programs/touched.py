@@ -7,17 +7,22 @@ Promises: every word that could name a path or a host is either told with its us
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from interlock.runtime.policy.programs.address import hosts_in
+from interlock.runtime.policy.programs.git_touch import REPOSITORY, UNLESS, WHOLE
 from interlock.runtime.policy.programs.handlers import HANDLERS
 from interlock.runtime.policy.programs.reach import reached_by
 from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.programs.role import ROLES
-from interlock.runtime.policy.programs.touch import NO_FILES, Touch, looks_like_path, pieces_of, plain_touches
+from interlock.runtime.policy.programs.touch import ANYWHERE, NO_FILES, Touch, looks_like_path, pieces_of, plain_touches
 from interlock.runtime.policy.programs.usage import Usage, read_usage
 from interlock.runtime.policy.record import record
 
 _MOST_SUSPECTS = 60
+_MOST_TOUCHES = 1_000
+"""Paths of one command that are told one by one; a command with more touches what is not known."""
 
 
 @record
@@ -38,10 +43,12 @@ def touched_by(name: str, args: Sequence[str], *, reads_only: bool, wraps: bool 
     usage = read_usage(name, args)
     if usage is None:
         return _of_unknown(args)
-    found = list(_touches(usage, reads_only=reads_only, wraps=wraps))
+    found = list(islice(_touches(usage, reads_only=reads_only, wraps=wraps), _MOST_TOUCHES + 1))
+    if len(found) > _MOST_TOUCHES:
+        found[-1] = Touch("read" if reads_only else "write", ANYWHERE)
     base = usage.of("cd")
     if base:
-        moves = {"cd", *(word.option for word in usage.words if word.role == "cd")}
+        moves = {"cd", REPOSITORY, WHOLE, UNLESS, *(word.option for word in usage.words if word.role == "cd")}
         found = [touch if touch.cause in moves else _moved(touch, base) for touch in found]
     suspects = [] if reads_only or wraps else _suspects(usage, args)
     network, hosts = reached_by(usage, args)
@@ -66,13 +73,13 @@ def _of_unknown(args: Sequence[str]) -> Touched:
 def _moved(touch: Touch, folders: Sequence[str]) -> Touch:
     """The path seen from the folder that an option changes to."""
     text = touch.text
-    if text.startswith(("/", "~", "$", "<")):
+    if text.startswith(("/", "~", "$", "<", ":/")):
         return touch
     for folder in reversed(folders):
         text = f"{folder}/{text}"
         if folder.startswith("/"):
             break
-    return Touch(touch.use, text, touch.cause, touch.certain, touch.below)
+    return replace(touch, text=text)
 
 
 _CODE_OF_ITS_OWN = frozenset(("shell", "program", "command", "joined", "commands", "exec"))

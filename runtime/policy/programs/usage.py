@@ -199,8 +199,6 @@ def replace_stop(spec: Spec) -> Spec:
 
 def _countless(program: Program, args: Sequence[str]) -> Sequence[str]:
     """The words with counts and pairs put out of the way, each at its place."""
-    if program.attached:
-        args = [a.rstrip("0123456789") if a[:1] == "-" and a[1:2] in program.attached else a for a in args]
     if program.pairs and not set(program.pairs).isdisjoint(args):
         args = _without_pairs(args, program.pairs)
     if program.numbers:
@@ -242,11 +240,14 @@ def _value_role(role: str | None) -> str:
 
 def _operands(program: Program, reading: Reading, args: Sequence[str], start: int, given: Sequence[str]) -> list[Word]:
     at = [i for i in reading.operands if not (program.numbers and args[i][:1] in "-+" and args[i][1:].isdigit())]
-    slots = program.operands
+    plus = [i for i in at if program.plus and args[i][:1] == "+"]
+    at = [i for i in at if i not in plus]
+    slots = next((form for options, form in program.forms if not options.isdisjoint(given)), program.operands)
     if program.given and not program.given.isdisjoint(given) and slots and not slots[0].many:
         slots = slots[1:]
     roles = _roles(slots, len(at))
-    return [Word(args[i], role, "", start + i) for i, role in zip(at, roles, strict=True)]
+    words = [Word(args[i], role, "", start + i) for i, role in zip(at, roles, strict=True)]
+    return words + [Word(args[i], program.plus, "", start + i) for i in plus]
 
 
 def _roles(slots: Sequence[Slot], count: int) -> list[str]:
@@ -276,9 +277,19 @@ def harmless(usage: Usage) -> str:
         count += 1
         if not ROLES[word.role].harmless:
             return _why(word)
+    if spills(usage):
+        return "it writes files that its words do not name"
     if usage.program.most is not None and count > usage.program.most:
         return "one operand more than it reads: the last would be written"
     return "an operand is missing" if count < usage.program.least else ""
+
+
+def spills(usage: Usage) -> bool:
+    """Whether it writes files that no word names, into a folder that no word names."""
+    program = usage.program
+    if not program.spills or any(name in program.shows for name in usage.options):
+        return False
+    return not any(word.role in ("folder", "prefix") for word in usage.words)
 
 
 def _why(word: Word) -> str:

@@ -130,10 +130,14 @@ def _as_files(groups: Sequence[_Group]) -> list[Field] | None:
     return fields if {i - 1 for i in doubtful} <= files else None
 
 
+_PLAIN = ("", "grep", "file", "jq")
+"""Handlers of what a program touches that take its operands as their roles say."""
+
+
 def _takes_files(name: str) -> bool:
     """Whether the words of the program are files that it only reads, unless they are options or text."""
     entry = program_of(name)
-    return entry is not None and entry.only_reads and not entry.touches and not has_subcommands(entry)
+    return entry is not None and entry.only_reads and entry.touches in _PLAIN and not has_subcommands(entry)
 
 
 def _prints(name: str) -> str:

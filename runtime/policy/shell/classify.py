@@ -19,6 +19,8 @@ _HARMLESS_VARIABLES = names(
     "LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_NUMERIC LC_TIME LANG TZ NO_COLOR CLICOLOR CLICOLOR_FORCE "
     "FORCE_COLOR COLUMNS LINES TERM GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT CI"
 )
+_PAGERS = names("PAGER GIT_PAGER MANPAGER")
+"""Variables that may be set to `cat`, or to nothing, which shows the output as it is."""
 _SHELL_CODE = names("sh bash dash zsh")
 
 
@@ -77,6 +79,8 @@ def _redirects(command: SimpleCommand) -> str:
 def _variables(command: SimpleCommand) -> str:
     for name, value in command.assignments:
         if name == "IFS" and command.program == "read":
+            continue
+        if name in _PAGERS and value in ("cat", ""):
             continue
         if name not in _HARMLESS_VARIABLES or value.lstrip(":").startswith("/") or ".." in value:
             return f"the variable {name} is set for it"

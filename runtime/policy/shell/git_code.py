@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from interlock.runtime.policy.programs.option import Reading, Spec, complete, names, read_options
+from interlock.runtime.policy.programs.usage import read_usage
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.state import State
@@ -40,43 +41,10 @@ _DATA_SETTINGS = re.compile(
     r"(?:core\.hookspath|init\.templatedir|ssh\.variant|url\..+|protocol.*|sendpack.*|svn.*)\Z", re.I
 )
 
+_PAGER = re.compile(r"(?:-\w*O|--open[a-z-]*=)(.+)\Z", re.DOTALL)
+"""The program that `git grep` opens what it finds with; its value is never a word of its own."""
 _KEY = re.compile(r"GIT_CONFIG_KEY_\d+\Z")
 _PARAMETER = re.compile(r"'([^'=]+)'?='?([^']*)'")
-
-_CODE_OPTIONS: dict[str, str] = {
-    "ls-remote": "upload-pack exec",
-    "fetch": "upload-pack",
-    "pull": "upload-pack",
-    "clone": "upload-pack -u",
-    "fetch-pack": "upload-pack exec",
-    "push": "receive-pack exec",
-    "send-pack": "receive-pack exec",
-    "archive": "exec",
-    "grep": "open-files-in-pager -O",
-    "rebase": "exec -x",
-    "difftool": "extcmd -x",
-    "filter-branch": "tree-filter index-filter msg-filter env-filter parent-filter commit-filter tag-name-filter setup",
-    "send-email": "to-cmd cc-cmd sendmail-cmd header-cmd smtp-server",
-    "upload-archive": "exec",
-    "instaweb": "httpd browser -b -d",
-    "help": "",
-    "web--browse": "",
-    "interpret-trailers": "",
-    "daemon": "access-hook",
-    "quiltimport": "",
-    "svn": "ssh-command",
-    "merge-index": "",
-}
-_LETTER_VALUES: dict[str, str] = {
-    "clone": "obcuj",
-    "grep": "efmABCO",
-    "rebase": "xsXC",
-    "difftool": "xt",
-    "filter-branch": "d",
-    "fetch": "jo",
-    "push": "o",
-    "instaweb": "bdpm",
-}
 
 
 def unwrap_git(frame: Frame, state: State, walk: Walk) -> None:
@@ -152,17 +120,15 @@ def _quoted(value: str) -> str:
 
 
 def _verb(verb: str, rest: list[Field], frame: Frame, state: State, walk: Walk) -> None:
-    values = [f.value for f in rest]
-    names = _CODE_OPTIONS.get(verb, "").split()
-    long_names = frozenset(n for n in names if not n.startswith("-"))
-    reading = read_options(values, Spec(_LETTER_VALUES.get(verb, ""), long_names))
-    wanted = {f"--{n}" for n in long_names} | {n for n in names if n.startswith("-")}
-    for option in reading.options:
-        if option.name in wanted and option.value:
-            walk.helper(option.value, rest[option.value_index].known, frame, state, f"git {verb} {option.name}")
+    usage = read_usage("git", (verb, *(f.value for f in rest)))
+    for word in usage.words if usage is not None else ():
+        if word.option and word.at > 0 and word.text and word.role in ("shell", "program"):
+            walk.helper(word.text, rest[word.at - 1].known, frame, state, f"git {verb} {word.option}")
     for field in rest:
         if field.value.startswith("ext::"):
             walk.helper(field.value[5:].replace("% ", "\\ "), field.known, frame, state, "git ext::")
+        if verb == "grep" and (pager := _PAGER.match(field.value)):
+            walk.helper(pager[1], field.known, frame, state, "git grep -O")
     _tail(verb, rest, frame, state, walk)
 
 

@@ -35,6 +35,7 @@ from interlock.runtime.sources.gemini.forms import (
     is_streamed,
 )
 from interlock.runtime.sources.gemini.outcome import OPEN, refusal, response_text, result_of
+from interlock.runtime.sources.gemini.sign import without_sign
 
 _MODEL = ("gemini", "model", "qwen")
 _PLACE = re.compile(r"(?:Workspace Directories:\*\*\s*\n\s*- |working in the directory: )(/[^\n]*)")
@@ -220,7 +221,7 @@ class GeminiAdapter(RecordAdapter):
         tool, status = text(call.get("name")), text(call.get("status"))
         self.say.at(record, row.get("timestamp"))
         reason = some_text(at(call, "args", "description"))
-        yield from self.say.intent(call_id, tool, call.get("args"), request_id=known, reason=reason)
+        yield from self.say.intent(call_id, tool, without_sign(call.get("args")), request_id=known, reason=reason)
         if status in OPEN or call_id not in self.say.calls:
             return
         self.say.at(record, call.get("timestamp") or row.get("timestamp"))

@@ -17,6 +17,7 @@ from interlock.runtime.sources.foreign.narrator import Narrator, Result, text_of
 from interlock.runtime.sources.foreign.record import ForeignRecord
 from interlock.runtime.sources.foreign.shape import at, count, mapping, name_of, objects, some_text, text
 from interlock.runtime.sources.gemini.outcome import outcome_of, response_text, result_of
+from interlock.runtime.sources.gemini.sign import without_sign
 
 INJECTED = (
     "<session_context>",
@@ -110,7 +111,9 @@ class Checkpoint:
             call = part.get("functionCall")
             if isinstance(call, dict):
                 own = name_of(call.get("id")) or f"{known}#{n}"
-                yield from self._say.intent(own, text(call.get("name")), call.get("args"), request_id=known)
+                yield from self._say.intent(
+                    own, text(call.get("name")), without_sign(call.get("args")), request_id=known
+                )
 
 
 class Stream:

@@ -115,7 +115,7 @@ async def test_an_ask_of_a_rule_is_never_lifted_by_a_rule_of_an_answer(desk: Ope
 
 
 async def test_a_rule_with_a_wait_times_out_as_a_time_out(desk: OpenDesk, tmp_path: Path) -> None:
-    rules = '[[rule]]\nid = "soon"\neffect = "ask"\ncommand = "touch *"\nwait = 0.2\n'
+    rules = '[[rule]]\nid = "soon"\neffect = "ask"\ncommand = "touch *"\nwait = 1\n'
     async with desk(tmp_path, rules) as d:
         running = d.begin("touch a")
         ask = await d.ask()

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from interlock.runtime.gates.claude import ClaudeGate, permission_answer
-from interlock.runtime.gates.claude_diff import diff_of
-from interlock.runtime.gates.claude_record import Transcript, version_in
-from interlock.runtime.gates.claude_registry import folder_of, live_session
-from interlock.runtime.gates.route import Hook
+from interlock.runtime.gates.claude.diff import diff_of
+from interlock.runtime.gates.claude.gate import ClaudeGate, permission_answer
+from interlock.runtime.gates.claude.record import Transcript, version_in
+from interlock.runtime.gates.claude.registry import folder_of, live_session
+from interlock.runtime.gates.hook import Hook
 
 PATIENCE_S = 30
 DENY = '[[rule]]\nid = "no-push"\neffect = "deny"\ncommand = "git push"\nreason = "pushing is for people"\n'
@@ -323,3 +323,46 @@ def test_diff_is_of_the_file_as_it_lies_there(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     assert diff_of("Write", {"file_path": "pipe", "content": "x"}, cwd) is None
     assert diff_of("Bash", {"command": "x"}, cwd) is None
+
+
+@pytest.mark.parametrize("changed", [{"command": "git push"}, {"tool_name": "WebFetch"}, {"cwd": "/"}])
+async def test_an_id_that_comes_again_with_another_call_is_judged_anew(machine, agent, changed):
+    machine.policy(
+        DENY
+        + '[[rule]]\nid = "f"\neffect = "deny"\ntool = "WebFetch"\n[[rule]]\nid = "r"\neffect = "deny"\npath = "/x"\n'
+    )
+    assert await agent.before("t1", "cat x") == {}
+    body = {"tool_name": "Bash", "tool_input": {"command": changed.get("command", "cat x")}, "tool_use_id": "t1"}
+    more = {key: value for key, value in changed.items() if key != "command"}
+    answer = await agent.hook("PreToolUse", **{**body, **more})
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+async def test_the_same_call_told_twice_is_one_call(agent, gate_host, kinds):
+    for _ in range(2):
+        assert await agent.before("t1", "make deploy") == {}
+    assert kinds().count("tool.intent") == 1
+
+
+async def test_an_ask_says_which_sub_agent_asks(agent, approver):
+    asked = agent.asks(agent_id="agent-a77", agent_type="Explore")
+    ask = await approver.opened()
+    assert ask.event["agent"] == "Explore (agent-a77) of Claude Code"
+    assert ask.event["facts"]["subAgent"] == {"id": "agent-a77", "type": "Explore"}
+    await approver.client.answer(ask.ask_id, ask.input_digest, "deny")
+    await asked
+
+
+async def test_a_persons_no_and_a_rules_no_have_each_its_own_code(machine, agent, approver, gate_host, events):
+    machine.policy(DENY)
+    await agent.before("t1", "git push")
+    agent.writes("t1", is_error=True, text="denied")
+    await agent.before("t2")
+    asked = agent.asks()
+    ask = await approver.opened()
+    await approver.client.answer(ask.ask_id, ask.input_digest, "deny", message="not today")
+    await asked
+    agent.writes("t2", is_error=True, text="not today")
+    await agent.hook("Stop")
+    codes = [e["code"] for e in events(gate_host.ledgers[0]) if e["type"] == "tool.observation"]
+    assert codes == ["policy_denied", "user_denied"]

@@ -93,10 +93,10 @@ class Peer:
                 self.news.clear()
                 await self.news.wait()
 
-    def ask(self, number: int, command: str = "make deploy") -> None:
+    def ask(self, number: int, command: str = "make deploy", reason: str = "please") -> None:
         item = {"id": f"call_{number}", "type": "commandExecution", "command": command, "status": "inProgress"}
         self.tell(method="item/started", params={"threadId": "t1", "item": item})
-        params = {"threadId": "t1", "itemId": f"call_{number}", "command": command, "cwd": self.cwd, "reason": "please"}
+        params = {"threadId": "t1", "itemId": f"call_{number}", "command": command, "cwd": self.cwd, "reason": reason}
         self.tell(method="item/commandExecution/requestApproval", id=number, params=params)
 
     def resolved(self, number: int) -> None:
@@ -252,8 +252,19 @@ async def test_the_policy_answers_at_once(peer: Peer, machine: Any) -> None:
     machine.policy('deny = ["rm *"]\nallow = ["make build"]\n')
     peer.ask(1, "/bin/bash -lc 'rm -rf x'")
     assert await peer.answer_to(1) == {"decision": "decline"}
-    peer.ask(2, "make build")
+    peer.ask(2, "make build", reason="")
     assert await peer.answer_to(2) == {"decision": "accept"}
+
+
+async def test_what_would_run_outside_the_sandbox_is_asked_about_whatever_a_rule_says(
+    peer: Peer, machine: Any, approver: Any
+) -> None:
+    machine.policy('allow = ["make build"]\n')
+    peer.ask(1, "make build", reason="May I build outside the sandbox?")
+    ask = await approver.opened()
+    assert ask.event["risks"][0] == "runs OUTSIDE the sandbox of Codex"
+    await approver.client.answer(ask.ask_id, ask.input_digest, "deny")
+    assert await peer.answer_to(1) == {"decision": "decline"}
 
 
 async def test_a_question_is_shown_and_never_answered_here(peer: Peer, gate_host: GateHost, approver: Any) -> None:

@@ -16,7 +16,7 @@ from interlock.runtime.gates.connect.agent import AGENTS, Choice, plan_for
 from interlock.runtime.gates.connect.file import FileRefused
 from interlock.runtime.gates.connect.plan import Plan, is_marked
 from interlock.runtime.gates.connect.receipt import all_receipts, home, load
-from interlock.runtime.gates.service_config import ServiceConfig, ensure_config
+from interlock.runtime.gates.service.config import ServiceConfig, ensure_config
 from interlock.runtime.gates.settings import jsonc
 
 BOM = b"\xef\xbb\xbf"
@@ -232,7 +232,7 @@ def test_an_older_version_of_our_hooks_is_replaced_and_the_first_bytes_come_back
     older = {"type": "http", "url": "http://127.0.0.1:4711/claude", "headers": {"X-Interlock-Key": "k"}, "timeout": 60}
     with monkeypatch.context() as before:
         hooks = {"PermissionRequest": [{"matcher": "*", "hooks": [older]}]}
-        before.setattr("interlock.runtime.gates.claude_settings.claude_hooks", lambda: hooks)
+        before.setattr("interlock.runtime.gates.claude.settings.claude_hooks", lambda: hooks)
         connect(plan("claude", machine, service))
     assert b"4711" in path.read_bytes()
     again = plan("claude", machine, service)

@@ -77,12 +77,27 @@ def test_a_second_time_says_so_and_disconnecting_twice_too(machine: Any) -> None
 
 def test_a_version_that_is_not_known_is_named(machine: Any) -> None:
     program(machine, "claude", "9.9.9 (Claude Code)")
-    assert (
-        "Claude Code 9.9.9 is not a version that this gate was run against"
-        in run(machine, "connect", "claude", "--show").stdout
-    )
+    told = run(machine, "connect", "claude").stdout
+    assert "Claude Code 9.9.9 is not a version that this gate was run against" in told
     program(machine, "claude", "2.1.332 (Claude Code)")
-    assert "not a version" not in run(machine, "connect", "claude", "--show").stdout
+    assert "not a version" not in run(machine, "connect", "claude").stdout
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode"])
+def test_showing_the_change_writes_nothing_and_starts_nothing(machine: Any, agent: str) -> None:
+    program(machine, agent, "1.0.0")
+    stub = machine.root / "bin" / agent
+    stub.write_text(f"#!/bin/sh\ntouch {machine.root}/started\n")
+    before = everything(machine)
+    done = run(machine, "connect", agent, "--show")
+    assert done.returncode == 0, done.stderr
+    assert "interlock" in done.stdout
+    assert everything(machine) == before
+
+
+def everything(machine: Any) -> dict[str, bytes]:
+    """Every file below the machine's folder."""
+    return {str(file): file.read_bytes() for file in sorted(machine.root.rglob("*")) if file.is_file()}
 
 
 def test_another_settings_file_can_be_named(machine: Any) -> None:

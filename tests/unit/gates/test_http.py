@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from interlock.runtime.gates.http import MAX_BODY_BYTES, HttpServer, Reply, Request
+from interlock.runtime.gates.service.http import MAX_BODY_BYTES, HttpServer, Reply, Request
 
 PATIENCE_S = 30
 
@@ -126,7 +126,7 @@ async def test_broken_request_is_told_what_is_wrong_and_reaches_no_gate(bench, d
 
 
 async def test_no_more_connections_are_held_than_the_bound(bench, monkeypatch):
-    monkeypatch.setattr("interlock.runtime.gates.http.MAX_CONNECTIONS", 2)
+    monkeypatch.setattr("interlock.runtime.gates.service.http.MAX_CONNECTIONS", 2)
     held = [await bench.connect() for _ in range(2)]
     while bench.server.connections < 2:
         await asyncio.sleep(0)

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
+from interlock.runtime.asks.client import AskClient
 from interlock.runtime.gates import hook_session
 from interlock.runtime.gates.codex.approval import CHANGE, COMMAND, call_of
-from interlock.runtime.gates.codex_hooks import CodexGate
-from interlock.runtime.gates.gemini_hooks import ASK, GeminiGate
+from interlock.runtime.gates.codex.command import unwrap
+from interlock.runtime.gates.codex.gate import CodexGate
+from interlock.runtime.gates.gemini.gate import ASK, GeminiGate
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.host import GateHost
-from interlock.runtime.gates.opencode_hooks import OpencodeGate
-from interlock.runtime.gates.route import Hook
+from interlock.runtime.gates.opencode.gate import OpencodeGate
 
 SAID = "not this one: “archive” it"
 
@@ -280,3 +282,120 @@ def test_what_codex_asks_beyond_a_command_is_never_allowed_by_a_rule_about_it(
         gate_host.rules.decide("codex", call, (str(machine.project),), (), gate_host.now()) for call in (plain, more)
     ]
     assert [decision.effect for decision in judged] == ["allow", "ask"]
+
+
+async def test_a_question_that_blocks_the_agent_is_given_back_at_once_when_the_person_leaves(
+    gate_host: GateHost, machine: Any, approver: Any
+) -> None:
+    asked = asyncio.create_task(CodexGate(gate_host).hook(codex("PermissionRequest", machine)))
+    await approver.opened()
+    await approver.client.unsubscribe()
+    assert await asyncio.wait_for(asked, hook_session.UNWATCHED_S / 2) == {}
+    assert not gate_host.is_watched
+    assert gate_host.broker.pending() == ()
+
+
+async def test_one_of_two_who_watch_may_leave(gate_host: GateHost, machine: Any, approver: Any) -> None:
+    other = await AskClient.connect(gate_host.reply_to or "", "other screen")
+    notices = other.subscribe()
+    asked = asyncio.create_task(CodexGate(gate_host).hook(codex("PermissionRequest", machine)))
+    await anext(notices)
+    await other.unsubscribe()
+    await other.close()
+    await answer(approver, "allow")
+    assert (await asked)["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+
+
+async def test_a_question_about_another_input_under_a_known_id_is_another_call(
+    gate_host: GateHost, machine: Any, approver: Any
+) -> None:
+    gate = OpencodeGate(gate_host)
+    told = {"tool": "bash", "args": {"command": "make clean"}, "callID": "call_1", "asks": True}
+    await gate.hook(opencode("tool.execute.before", machine, **told))
+    asked = asyncio.create_task(gate.hook(opencode("permission.asked", machine, properties=question(1))))
+    view = await approver.opened()
+    assert view.event["shownInput"] == {"command": "make deploy"}
+    await approver.client.answer(view.ask_id, view.input_digest, "deny", message=SAID)
+    assert (await asked)["reply"] == "reject"
+
+
+async def test_what_opencode_refuses_with_nobody_there_is_no_persons_no(
+    gate_host: GateHost, machine: Any, approver: Any, events: Any
+) -> None:
+    gate = OpencodeGate(gate_host)
+    asked = asyncio.create_task(gate.hook(opencode("permission.asked", machine, properties=question(1))))
+    await approver.opened()
+    replied = {"sessionID": "o1", "requestID": "per_1", "reply": "reject"}
+    await gate.hook(opencode("permission.replied", machine, headless=True, properties=replied))
+    assert await asked == {}
+    over = {"callID": "call_1", "status": "error", "error": "The user rejected permission to use this tool."}
+    await gate.hook(opencode("tool.part", machine, **over))
+    told = events(gate_host.ledgers[0])
+    assert [e["cause"] for e in told if e["type"] == "tool.permission.closed"] == ["cancelled"]
+    assert not [e for e in told if e["type"] == "tool.permission.answered"]
+    assert [e["code"] for e in told if e["type"] == "tool.observation"] == ["policy_denied"]
+
+
+def rollout(machine: Any, call_id: str, **given: Any) -> None:
+    """Codex's record of a call that it is about to make."""
+    payload = {"type": "function_call", "name": "exec_command", "call_id": call_id, "arguments": json.dumps(given)}
+    with (machine.root / "rollout.jsonl").open("a") as file:
+        file.write(json.dumps({"type": "response_item", "payload": payload}) + "\n")
+
+
+async def test_a_run_outside_codexs_sandbox_is_told_and_no_rule_of_the_program_answers_it(
+    gate_host: GateHost, machine: Any, approver: Any
+) -> None:
+    machine.policy('allow = ["touch *"]\n')
+    gate = CodexGate(gate_host)
+    rollout(machine, "call_1", cmd="touch a", sandbox_permissions="require_escalated")
+    rollout(machine, "call_2", cmd="touch b")
+    for number, name in ((1, "a"), (2, "b")):
+        await gate.hook(codex("PreToolUse", machine, f"touch {name}", tool_use_id=f"call_{number}"))
+    asked = asyncio.create_task(gate.hook(codex("PermissionRequest", machine, "touch a")))
+    view = await approver.opened()
+    assert view.event["risks"][0] == "runs OUTSIDE the sandbox of Codex"
+    assert view.event["facts"]["outsideSandbox"] is True
+    assert "outside the sandbox of Codex" in view.event["sandbox"]["detail"]
+    await approver.client.answer(view.ask_id, view.input_digest, "allow")
+    assert (await asked)["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+    said = await gate.hook(codex("PermissionRequest", machine, "touch b"))
+    assert said["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+
+
+async def test_codexs_shell_makes_no_difference_to_what_is_shown_and_offered(
+    gate_host: GateHost, machine: Any, approver: Any
+) -> None:
+    gate, wrapped = CodexGate(gate_host), "/bin/bash -lc 'touch a && echo made'"
+    offered: list[Any] = []
+    for command in ("touch a && echo made", wrapped):
+        asked = asyncio.create_task(gate.hook(codex("PermissionRequest", machine, command)))
+        view = await approver.opened()
+        assert view.event["shownInput"] == {"command": "touch a && echo made"}
+        offered.append((view.event["suggestedRules"], view.event["choices"]))
+        await approver.client.answer(view.ask_id, view.input_digest, "deny")
+        await asked
+    assert offered[0] == offered[1]
+    over_server = call_of(COMMAND, {"command": wrapped, "itemId": "i"}, None, str(machine.project))
+    assert over_server.input == {"command": "touch a && echo made"}
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("bash -lc 'a && b'", "a && b"),
+        (["/bin/zsh", "-lc", "a 'b c'"], "a 'b c'"),
+        ("bash -lc a b", "bash -lc a b"),
+        ("bash -lc 'a' && rm x", "bash -lc 'a' && rm x"),
+        ("/bin/bash -lc \"echo 'it is'\"", "echo 'it is'"),
+        ("bash -lc 'a'\"'\"'b'", "a'b"),
+        ("bash -lc ls", "ls"),
+        ("bash x.sh", "bash x.sh"),
+        ("bash -lc 'unclosed", "bash -lc 'unclosed"),
+        ("FOO=1 bash -lc a", "FOO=1 bash -lc a"),
+        ('bash -lc "$(rm x)"', 'bash -lc "$(rm x)"'),
+        ("bash -lc a\\ b>f", "bash -lc a\\ b>f"),
+    ],
+)
+def test_only_codexs_own_shell_is_taken_off(command: Any, text: Any) -> None:
+    assert unwrap(command) == text

@@ -17,12 +17,11 @@ import pytest
 from interlock.runtime.asks.client import BlockingClient
 from interlock.runtime.asks.discovery import hosts
 from interlock.runtime.asks.endpoint import EndpointError
-from interlock.runtime.gates import service_hook
-from interlock.runtime.gates.claude_settings import claude_hooks, is_ours
-from interlock.runtime.gates.doctor_call import REHEARSAL
+from interlock.runtime.gates.claude.settings import claude_hooks, is_ours
+from interlock.runtime.gates.doctor.rehearsal import REHEARSAL
 from interlock.runtime.gates.recovery import recover_gates
-from interlock.runtime.gates.service import GateService
-from interlock.runtime.gates.service_config import (
+from interlock.runtime.gates.service import tell_hook as service_hook
+from interlock.runtime.gates.service.config import (
     KEY_HEADER,
     WAIT_HEADER,
     ServiceConfig,
@@ -31,8 +30,9 @@ from interlock.runtime.gates.service_config import (
     ensure_config,
     read_config,
 )
-from interlock.runtime.gates.service_hook import hook_file, install_hook, is_installed, program
-from interlock.runtime.gates.service_start import answers, start_if_connected
+from interlock.runtime.gates.service.server import GateService
+from interlock.runtime.gates.service.start import answers, start_if_connected
+from interlock.runtime.gates.service.tell_hook import hook_file, install_hook, is_installed, program
 
 PATIENCE_S = 30.0
 DENY = '[[rule]]\nid = "no-push"\neffect = "deny"\ncommand = "git push"\nreason = "pushing is for people"\n'

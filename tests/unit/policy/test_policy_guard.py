@@ -206,6 +206,19 @@ def test_a_linked_worktree_belongs_to_its_repository(root: Path) -> None:
     assert judge(tree, "write_file", {"path": ".git", "content": ""}, mode="accept-edits").effect == "ask"
 
 
+def test_a_submodule_belongs_to_its_project(root: Path) -> None:
+    git(root, "add", "a.py")
+    git(root, "commit", "-q", "-m", "x")
+    whole = root.parent / "whole"
+    whole.mkdir()
+    git(whole, "init", "-q")
+    git(whole, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(root), "sub")
+    assert run(whole / "sub", "git status", rules=DENY).effect == "allow"
+    assert run(whole / "sub", "git show HEAD:secrets/key", rules=DENY).effect == "deny"
+    (whole / ".git/modules/sub/config").write_text("[core]\n\tworktree = /elsewhere\n")
+    assert run(whole / "sub", "git status", rules=DENY).effect == "ask"
+
+
 def test_every_word_of_the_tables_stands_there_once_and_in_lower_case() -> None:
     for text in (guard_table._AGENTS + guard_table._STARTS, guard_table._CREDENTIALS, guard_table._NO_CREDENTIALS):
         words = [word for _, row in guard_table._words(text) for word in row]

@@ -123,7 +123,7 @@ def _sub(**more: object) -> MemoryWorld:
 def test_git_may_read_the_repository_that_holds_the_workspace() -> None:
     for command in (
         "git status",
-        "git diff",
+        "git diff --stat",
         "git log --oneline -5",
         "git show HEAD:part/a",
         "git log -- a",

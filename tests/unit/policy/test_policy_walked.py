@@ -53,7 +53,7 @@ def test_every_command_of_the_walk_is_judged_as_its_manual_says(want: str) -> No
     "command",
     [
         "grep -R foo .", "grep -nR foo src", "grep --deref foo .", "rg -L foo", "rg --follow foo", "fd -L foo", "ls -RL",
-        "ls --dereference -R", "du -L .", "tree -l", "find -L .", "find . -follow", "diff -r a b", "diff -ru a b",
+        "ls --dereference -R", "du -L .", "tree -l", "find -L .", "find . -follow",
     ],
 )  # fmt: skip
 def test_going_through_links_below_a_folder_asks(command: str) -> None:
@@ -126,10 +126,24 @@ def test_a_first_operand_is_a_file_where_no_pattern_stands_in_front(command: str
     assert _judged(command).effect == "ask"
 
 
-@pytest.mark.parametrize("command", ["diff a src", "diff src in", "diff -N x .", "sdiff a src", "diff --to-file=src a"])
-def test_comparing_a_folder_asks(command: str) -> None:
-    """The file of the same name in it may be a link that leads out."""
+@pytest.mark.parametrize("command", ["diff a .", "diff src .", "diff -N x .", "sdiff a .", "diff --to-file=. a", "diff -r . b"])
+def test_comparing_a_folder_asks_where_a_name_in_it_leads_out(command: str) -> None:
     assert _judged(command, _PLACE).effect == "ask"
+
+
+@pytest.mark.parametrize("command", ["diff a src", "diff -r src in", "sdiff a src", "diff --to-file=src a", "diff -ru a b"])
+def test_comparing_a_folder_passes_where_no_name_in_it_leads_out(command: str) -> None:
+    assert _judged(command, _PLACE).effect == "allow"
+
+
+def test_comparing_folders_looks_below_them_and_asks_where_there_are_too_many_names() -> None:
+    deep = {"/w/proj": "folder", "/w/proj/d": "folder", "/w/proj/d/e": "folder", "/w/proj/x": "folder"}
+    assert _judged("diff -r d x", MemoryWorld(kinds=deep)).effect == "allow"
+    leads = MemoryWorld(kinds=deep, links={"/w/proj/d/e/f": "/etc/passwd"})
+    assert _judged("diff -r d x", leads).effect == "ask"
+    assert _judged("diff d x", leads).effect == "allow"
+    full = MemoryWorld(kinds={**deep, **{f"/w/proj/d/{i}": "file" for i in range(300)}})
+    assert _judged("diff d x", full).effect == "ask"
 
 
 @pytest.mark.parametrize("command", ["grep foo *", "ls *", "cat ?R", "cd src && wc -l *"])

@@ -44,6 +44,9 @@ NEVER = [
     ('effect = "deny"\npath = "$HOME/x"', "nothing is expanded"),
     ('effect = "deny"\npath = "secrets/**"\ninside = false', "leaves the workspace out"),
     ('effect = "deny"\ntool = "Bash(rm *)"', "no name of a tool"),
+    ('effect = "deny"\nread_only = true\nuse = "write"', "what only reads"),
+    ('effect = "allow"\ncommand = "CI=1 make"', "is no program"),
+    ('effect = "allow"\ncommand = "make"\nvariables = "CI=1"', "no name of a variable"),
     ('effect = "ask"\ncommand = "x"\nwait = 0.5', "from 1 to 86400"),
     ('effect = "ask"\ncommand = "x"\nwait = 0', "from 1 to 86400"),
 ]  # fmt: skip
@@ -88,6 +91,7 @@ def test_a_path_that_begins_with_a_dot_matches_what_it_names() -> None:
         ('deny = ["rm"]\nallow = ["git log *"]', []),
         ('[[rule]]\nid = "x"\neffect = "deny"\ntool = "mcp__tracker"', ["`mcp__tracker__*` are all tools"]),
         ('[[rule]]\nid = "x"\neffect = "deny"\ntool = "Writes"', ["no agent that is known here"]),
+        ('[[rule]]\nid = "x"\neffect = "deny"\ntool = ["WRITE_FILE", "Write"]', ["`write_file` is what every agent's"]),
         ('[[rule]]\nid = "x"\neffect = "allow"\ncommand = "make"\nmatch = ["make"]', []),
     ],
 )

@@ -76,20 +76,22 @@ def test_what_a_submodule_would_start_is_told(nested: Path) -> None:
     assert find_git_place(str(nested)).programs == ()  # type: ignore[union-attr]
     git(nested / "sub", "config", "core.fsmonitor", "./x")
     executable(nested / ".git/modules/sub/modules/inner/hooks/post-index-change")
-    told = find_git_place(str(nested)).programs  # type: ignore[union-attr]
-    assert told == ("core.fsmonitor = ./x (in sub)", "the hook post-index-change (in sub/inner)")
+    found = find_git_place(str(nested))
+    assert found is not None
+    assert found.programs == ("core.fsmonitor = ./x (in sub)",)
+    assert found.hooks == (f"{nested}/.git/modules/sub/modules/inner/hooks/post-index-change",)
 
 
 def test_the_hook_of_a_reading_command_is_told_wherever_it_lies(tmp_path: Path) -> None:
     top = repository(tmp_path / "a")
-    assert find_git_place(str(top)).programs == ()  # type: ignore[union-attr]
+    assert find_git_place(str(top)).hooks == ()  # type: ignore[union-attr]
     hook = executable(top / ".git/hooks/post-index-change")
-    assert find_git_place(str(top)).programs == ("the hook post-index-change",)  # type: ignore[union-attr]
+    assert find_git_place(str(top)).hooks == (str(hook),)  # type: ignore[union-attr]
     hook.chmod(0o644)
-    assert find_git_place(str(top)).programs == ()  # type: ignore[union-attr]
+    assert find_git_place(str(top)).hooks == ()  # type: ignore[union-attr]
     executable(top / "h/post-index-change")
     git(top, "config", "core.hooksPath", "h")
-    assert "the hook post-index-change" in find_git_place(str(top)).programs  # type: ignore[union-attr]
+    assert find_git_place(str(top)).hooks == (f"{top}/h/post-index-change",)  # type: ignore[union-attr]
 
 
 def test_git_agrees_about_the_place_of_hooks(tmp_path: Path) -> None:

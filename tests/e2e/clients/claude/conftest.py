@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from interlock.runtime.asks.discovery import hosts
-from interlock.runtime.gates.claude_settings import AGENT_MARK, ASK_TIMEOUT_S, claude_hooks
-from interlock.runtime.gates.service_config import ServiceConfig, ensure_config
-from interlock.runtime.gates.service_hook import install_hook
-from interlock.runtime.gates.service_start import answers
+from interlock.runtime.gates.claude.settings import AGENT_MARK, ASK_TIMEOUT_S, claude_hooks
+from interlock.runtime.gates.service.config import ServiceConfig, ensure_config
+from interlock.runtime.gates.service.start import answers
+from interlock.runtime.gates.service.tell_hook import install_hook
 
 KEY = "sk-ant-dummy"
 _PATIENCE_S = 90.0

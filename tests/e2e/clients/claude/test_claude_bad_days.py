@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from interlock.runtime.gates.service_start import answers
+from interlock.runtime.gates.service.start import answers
 
 pytestmark = [pytest.mark.e2e]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.runtime.gates.service_start import answers
+from interlock.runtime.gates.service.start import answers
 
 pytestmark = [pytest.mark.e2e]
 

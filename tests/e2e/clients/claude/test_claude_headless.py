@@ -79,7 +79,7 @@ def test_deny_rule_holds_in_bypass_mode(claude, stage):
 
 def test_calls_are_blocked_when_the_service_cannot_be_reached_even_in_bypass_mode(claude, stage):
     """A program that is no Interlock stands where the hook would start it."""
-    from interlock.runtime.gates.service_hook import hook_file, program
+    from interlock.runtime.gates.service.tell_hook import hook_file, program
 
     text = hook_file().read_text()
     hook_file().write_text(text.replace(program(), "false"))

@@ -271,3 +271,52 @@ def shorten_ours(stage: Any) -> None:
     """Have our hook program wait for 8 seconds."""
     program = stage.root / "config" / "gate-hold.sh"
     program.write_text(program.read_text().replace("86000", "8"))
+
+
+OFF = {"hooksConfig": {"enabled": False}}
+
+
+def switch_off(stage: Any, where: str) -> None:
+    """Turn Gemini CLI's hooks off in a file of the project or of the user."""
+    place = (stage.project if where == "project" else stage.home) / ".gemini" / "settings.json"
+    place.parent.mkdir(exist_ok=True)
+    told = json.loads(place.read_text()) if place.exists() else {}
+    place.write_text(json.dumps({**told, **OFF}))
+
+
+@pytest.mark.parametrize("where", ["project", "user"])
+async def test_with_the_hooks_off_nothing_runs_without_a_terminal(gemini: Any, until: Any, where: str) -> None:
+    switch_off(gemini, where)
+    terminal = begin(gemini, "-p", "do it play:two")
+    await until(lambda: "ended with" in terminal.text(), terminal.text)
+    assert not (gemini.project / "allowed.txt").exists()
+    assert (gemini.project / "important" / "keep.txt").exists()
+
+
+@pytest.mark.parametrize("where", ["project", "user"])
+async def test_with_the_hooks_off_its_own_prompt_appears(gemini: Any, until: Any, where: str) -> None:
+    switch_off(gemini, where)
+    terminal = begin(gemini, "-i", "do it play:two")
+    await until(lambda: "Allow once" in terminal.text(), terminal.text)
+    assert not (gemini.project / "allowed.txt").exists()
+
+
+async def test_with_our_hook_disabled_in_the_screen_its_own_prompt_appears(gemini: Any, until: Any) -> None:
+    terminal = begin(gemini)
+    await until(lambda: "Type your message" in terminal.text(), terminal.text)
+    await typed(terminal, until, "/hooks disable interlock-gate", "isabled hook")
+    await typed(terminal, until, "do it play:two", "Next.")
+    await until(lambda: "Allow once" in terminal.text(), terminal.text)
+    assert not (gemini.project / "allowed.txt").exists()
+
+
+async def typed(terminal: Any, until: Any, words: str, sign: str) -> None:
+    """Type a line; Gemini CLI takes an Enter that comes at once for a part of what was pasted."""
+    terminal.keys(words)
+    await until(lambda: words in terminal.text(), terminal.text)
+
+    def entered() -> bool:
+        terminal.keys("Enter")
+        return sign in terminal.text()
+
+    await until(entered, terminal.text)

@@ -24,23 +24,23 @@ from typing import Any
 from interlock.runtime.asks.endpoint import Endpoint
 from interlock.runtime.asks.peer import own_uid, peer_of
 from interlock.runtime.asks.process import process_table
-from interlock.runtime.gates.doctor_call import REHEARSAL, rehearse
+from interlock.runtime.gates.doctor.rehearsal import REHEARSAL, rehearse
+from interlock.runtime.gates.hook import Hook, HookGate
 from interlock.runtime.gates.host import GateHost
-from interlock.runtime.gates.http import HttpServer, Reply, Request
 from interlock.runtime.gates.recovery import recover_gates
-from interlock.runtime.gates.route import Hook, HookGate
 from interlock.runtime.gates.rules import Rules
-from interlock.runtime.gates.service_config import KEY_HEADER, WAIT_HEADER, ServiceConfig
+from interlock.runtime.gates.service.config import KEY_HEADER, WAIT_HEADER, ServiceConfig
+from interlock.runtime.gates.service.http import HttpServer, Reply, Request
 from interlock.runtime.journal.place import state_home
 from interlock.runtime.version import __version__
 
 _log = logging.getLogger(__name__)
 
 GATES = {
-    "claude": ("interlock.runtime.gates.claude", "ClaudeGate"),
-    "codex": ("interlock.runtime.gates.codex_hooks", "CodexGate"),
-    "gemini": ("interlock.runtime.gates.gemini_hooks", "GeminiGate"),
-    "opencode": ("interlock.runtime.gates.opencode_hooks", "OpencodeGate"),
+    "claude": ("interlock.runtime.gates.claude.gate", "ClaudeGate"),
+    "codex": ("interlock.runtime.gates.codex.gate", "CodexGate"),
+    "gemini": ("interlock.runtime.gates.gemini.gate", "GeminiGate"),
+    "opencode": ("interlock.runtime.gates.opencode.gate", "OpencodeGate"),
 }
 """Route -> module and class."""
 IDLE_S = 900.0

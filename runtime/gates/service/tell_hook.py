@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from interlock.runtime.gates.service_config import WAIT_HEADER, ServiceConfig
+from interlock.runtime.gates.service.config import WAIT_HEADER, ServiceConfig
 from interlock.runtime.journal.place import config_home, make_closed
 
 Failing = Literal["closed", "open"]
@@ -104,6 +104,16 @@ def is_installed(config: ServiceConfig) -> bool:
 def command_for(route: str, failing: Failing, wait_s: int | None = None) -> str:
     """The command line for an agent's settings. `$PPID` is the agent where it starts hooks through `sh -c`. `wait_s`: for how
     long an answer may be waited for, when a person may be asked; such a hook starts no service."""
-    line = f"sh {shlex.quote(os.fspath(hook_file()))} {route} {failing} $PPID" + (f" {wait_s}" if wait_s else "")
-    # without the file sh ends with 127, which agents let pass
-    return f"{line} || exit 2" if failing == "closed" else line
+    place = shlex.quote(os.fspath(hook_file()))
+    line = f"sh {place} {route} {failing} $PPID" + (f" {wait_s}" if wait_s else "")
+    if failing == "open":
+        return f"[ ! -f {place} ] || {line}"
+    # without the file sh would end with 127, which agents let pass
+    return f"[ -f {place} ] || {{ echo {shlex.quote(_gone(route))} >&2; exit 2; }}; {line} || exit 2"
+
+
+def _gone(route: str) -> str:
+    return (
+        "Interlock: its hook program is gone, so this call was not run. "
+        f'For the person: "interlock connect {route}" mends it, "interlock disconnect {route}" takes the gate away.'
+    )

@@ -1,7 +1,7 @@
 """The gate of Gemini CLI: its BeforeTool hook.
 
 Promises: a deny of the policy or a person keeps the call from running and reaches the model in words; what nobody decides
-here is asked in Gemini CLI's own prompt (`ask`), never let through: our policy file has opened what Gemini CLI would ask.
+here is asked in Gemini CLI's own prompt (`ask`). What is allowed is marked, since our policy file lets pass nothing else.
 Calls that Gemini CLI never asks about are left to it, unless a rule of the user says ask or deny.
 Does not promise: a race. While a question is held here Gemini CLI shows no prompt of its own (docs/gates.md).
 """
@@ -18,11 +18,14 @@ from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall, Verdict
 from interlock.runtime.gates.edit_diff import edit_diff
-from interlock.runtime.gates.gemini.settings import OPENED
+from interlock.runtime.gates.gemini.permit import OPENED, sign_of, with_sign
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.hook_session import HookSession, HookSessions
 from interlock.runtime.gates.host import GateHost
-from interlock.runtime.gates.route import Hook
+from interlock.runtime.gates.service.config import ServiceConfigError, read_config
 from interlock.runtime.gates.wording import denial, said
+from interlock.runtime.journal.place import PlaceError
+from interlock.runtime.sources.gemini.sign import without_sign
 
 _log = logging.getLogger(__name__)
 _RULES = ("managed", "user", "project")
@@ -81,7 +84,7 @@ class GeminiGate:
             if decision.effect == "ask" and decision.source not in _RULES:
                 return {}  # Gemini CLI's own rules know this tool
         call.diff = edit_diff("gemini", call.tool, call.input, call.cwd)
-        answer = answer_of(await session.judged(call, hook))
+        answer = answer_of(await session.judged(call, hook), call, self._sign())
         return NOBODY if answer == ASK and is_headless(session.pid) else answer
 
     def _unrecorded(self, call: ForeignCall) -> Mapping[str, Any]:
@@ -92,6 +95,7 @@ class GeminiGate:
 
     def _after(self, session: HookSession, body: Mapping[str, Any]) -> None:
         told = made(body)
+        told.input = without_sign(told.input)
         call = session.alike(told.tool, told.input, lambda c: c.verdict is None or c.verdict.decision != "deny")
         response = body.get("tool_response")
         response = response if isinstance(response, Mapping) else {}
@@ -100,6 +104,15 @@ class GeminiGate:
             size = len(text) if isinstance(text, str) else 0
             failed = bool(response.get("error"))
             session.ran(call, ok=not failed, summary="Gemini CLI says that it failed" if failed else "", size=size)
+
+    def _sign(self) -> str:
+        """ "" where our configuration cannot be read: then Gemini CLI asks about what is allowed here, too."""
+        try:
+            config = read_config()
+        except (ServiceConfigError, PlaceError) as error:
+            _log.error("%s", error)
+            return ""
+        return sign_of(config.key) if config is not None else ""
 
 
 def is_headless(pid: int | None) -> bool:
@@ -118,11 +131,16 @@ def is_headless(pid: int | None) -> bool:
     return any(word in ("-p", "--prompt") or word.startswith("--prompt=") for word in words[1:])
 
 
-def answer_of(verdict: Verdict) -> Mapping[str, Any]:
+def answer_of(verdict: Verdict, call: ForeignCall, sign: str) -> Mapping[str, Any]:
     """The answer to BeforeTool."""
     if verdict.decision == "none":
         return ASK
-    return {"decision": "allow"} if verdict.decision == "allow" else {"decision": "deny", "reason": said(verdict)}
+    if verdict.decision == "deny":
+        return {"decision": "deny", "reason": said(verdict)}
+    if not sign or call.tool not in OPENED:
+        return {"decision": "allow"}
+    marked = {"hookEventName": "BeforeTool", "tool_input": with_sign(call.tool, call.input, sign)}
+    return {"decision": "allow", "hookSpecificOutput": marked}
 
 
 def made(body: Mapping[str, Any]) -> ForeignCall:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from typing import Any
 
-from interlock.runtime.gates.service_config import ServiceConfig, ServiceConfigError, read_config
+from interlock.runtime.gates.service.config import ServiceConfig, ServiceConfigError, read_config
 from interlock.runtime.journal.place import PlaceError
 
 PATIENCE_S = 2.0

@@ -13,12 +13,13 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from interlock.runtime.gates.call import ForeignCall
-from interlock.runtime.gates.claude import deny_before, permission_answer
+from interlock.runtime.gates.call import ForeignCall, Verdict
+from interlock.runtime.gates.claude.gate import deny_before, permission_answer
+from interlock.runtime.gates.codex.command import leaves_sandbox, run_outside, unwrap
 from interlock.runtime.gates.codex.open_shell import OPENED, opens_shell
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.hook_session import HookSession, HookSessions, first_line, nobody
 from interlock.runtime.gates.host import GateHost
-from interlock.runtime.gates.route import Hook
 from interlock.runtime.gates.wording import denial, said
 
 _log = logging.getLogger(__name__)
@@ -59,10 +60,7 @@ class CodexGate:
             case "PreToolUse":
                 return await self._before(session, session.add(made(body)), hook)
             case "PermissionRequest":
-                call = _asked(session, body)
-                # one that a person allowed a moment ago, because a rule asks about it, is not asked about twice
-                given = call.verdict if call.verdict is not None and call.verdict.decision == "allow" else None
-                return permission_answer(given or await session.judged(call, hook))
+                return permission_answer(await self._permit(session, _asked(session, body), hook))
             case "PostToolUse":
                 self._after(session, body)
             case "Stop":
@@ -70,6 +68,13 @@ class CodexGate:
             case _:
                 pass
         return {}
+
+    async def _permit(self, session: HookSession, call: ForeignCall, hook: Hook) -> Verdict:
+        if leaves_sandbox(session.ledger.foreign.log, call):
+            run_outside(call)
+        elif call.verdict is not None and call.verdict.decision == "allow":
+            return call.verdict  # a person allowed it a moment ago, because a rule asks about it
+        return await session.judged(call, hook)
 
     async def _before(self, session: HookSession, call: ForeignCall, hook: Hook) -> Mapping[str, Any]:
         """Denies of the policy; and what a rule of the user asks about is asked here, for Codex may not ask at all."""
@@ -100,6 +105,8 @@ def made(body: Mapping[str, Any]) -> ForeignCall:
     """The call that a hook speaks of."""
     given = body.get("tool_input")
     given = dict(given) if isinstance(given, Mapping) else {"input": given}
+    if "command" in given and body.get("tool_name") == "Bash":
+        given["command"] = unwrap(given["command"])
     why = given.pop("description", None)
     call_id = body.get("tool_use_id")
     facts = {"codex": {"permissionMode": body["permission_mode"]}} if body.get("permission_mode") else {}

@@ -14,11 +14,11 @@ from datetime import timedelta
 from typing import Any
 
 from interlock.runtime.gates.call import CHOICES, ForeignCall, NativeCause, SubAgent, Verdict
-from interlock.runtime.gates.claude_diff import diff_of
-from interlock.runtime.gates.claude_record import Told, Transcript, sub_agent_transcript
-from interlock.runtime.gates.claude_registry import LiveSession, folder_of, live_session
+from interlock.runtime.gates.claude.diff import diff_of
+from interlock.runtime.gates.claude.record import Told, Transcript, sub_agent_transcript
+from interlock.runtime.gates.claude.registry import LiveSession, folder_of, live_session
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.ledger import EndReason, Ledger
-from interlock.runtime.gates.route import Hook
 
 QUESTIONS = {
     "AskUserQuestion": "a question of the agent: it can be answered in its own terminal, or declined here with a word",
@@ -45,7 +45,8 @@ class ClaudeSession:
         self.pid: int | None = None
         self._registry = folder_of(transcript)
         self._tails = {transcript: Transcript(transcript, from_end=True)}
-        self._calls: dict[str, ForeignCall] = {}
+        self._calls: list[ForeignCall] = []
+        """Oldest first."""
         self._following: set[asyncio.Task[None]] = set()
 
     def moved(self, transcript: Any) -> None:
@@ -82,24 +83,29 @@ class ClaudeSession:
         return True
 
     def call_of(self, body: Mapping[str, Any]) -> ForeignCall:
-        """The call that a hook with an id speaks of, known or new."""
-        call_id = body.get("tool_use_id")
-        found = self._calls.get(call_id) if isinstance(call_id, str) else None
-        if found is None:
-            found = made(body)
-            self._keep(found)
-        return found
+        """The call that a hook with an id speaks of, known or new. An id that comes with another input names another call."""
+        fresh = made(body)
+        found = self._with_id(fresh.call_id)
+        if found is not None and found.tool == fresh.tool and found.input == fresh.input and found.cwd == fresh.cwd:
+            return found
+        self._keep(fresh)
+        return fresh
 
     def known(self, body: Mapping[str, Any]) -> ForeignCall | None:
         """The call that a hook with an id speaks of, when it was seen before."""
         call_id = body.get("tool_use_id")
-        return self._calls.get(call_id) if isinstance(call_id, str) else None
+        return self._with_id(call_id) if isinstance(call_id, str) else None
+
+    def _with_id(self, call_id: str | None) -> ForeignCall | None:
+        """The newest call with this id."""
+        calls = reversed(self._calls) if call_id is not None else ()
+        return next((call for call in calls if call.call_id == call_id), None)
 
     def asked(self, body: Mapping[str, Any]) -> ForeignCall:
         """The call that a permission request, which names no id, speaks of."""
         wanted = made(body)
         agent = wanted.sub_agent.id if wanted.sub_agent else None
-        for call in self._calls.values():
+        for call in self._calls:
             same = call.tool == wanted.tool and call.input == wanted.input
             here = (call.sub_agent.id if call.sub_agent else None) == agent
             if same and here and not call.is_asked and call.verdict is None and not call.is_over:
@@ -161,15 +167,15 @@ class ClaudeSession:
         self.ledger.end(reason, message)
 
     def _keep(self, call: ForeignCall) -> None:
-        self._calls[call.call_id or f"unnamed {id(call)}"] = call
+        self._calls.append(call)
         if call.sub_agent is not None:
             path = sub_agent_transcript(self.transcript, call.sub_agent.id)
             self._tails.setdefault(path, Transcript(path, from_end=False))
-        for key in [key for key, old in self._calls.items() if old.is_over][:-500]:
-            del self._calls[key]
+        for old in [old for old in self._calls if old.is_over][:-500]:
+            self._calls.remove(old)
 
     def _take(self, told: Told) -> None:
-        call = self._calls.get(told.call_id)
+        call = self._with_id(told.call_id)
         if call is None or call.is_over:
             return
         if told.is_decision:

@@ -13,8 +13,8 @@ import os
 import shlex
 from pathlib import Path
 
-from interlock.runtime.gates.service_config import WAIT_HEADER, ServiceConfig
-from interlock.runtime.gates.service_hook import program
+from interlock.runtime.gates.service.config import WAIT_HEADER, ServiceConfig
+from interlock.runtime.gates.service.tell_hook import program
 from interlock.runtime.journal.place import config_home, make_closed
 
 HOLD_S = 86_000
@@ -34,7 +34,7 @@ strict=$3
 # program ends: only what lets it pass anyway may end it then, and the end of the agent.
 say() {{
     case "$1" in
-        '{{}}' | '{{"decision": "allow"}}') ;;
+        '{{}}' | '{{"decision": "allow"'*) ;;
         *) [ -z "$strict" ] || kill -0 "$PPID" 2>/dev/null || while kill -0 "$agent" 2>/dev/null; do sleep 2; done ;;
     esac
     [ -z "$1" ] || printf '%s\\n' "$1"

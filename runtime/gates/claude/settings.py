@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from interlock.runtime.gates.service_config import KEY_HEADER
-from interlock.runtime.gates.service_hook import HOOK_TIMEOUT_S, command_for
+from interlock.runtime.gates.service.config import KEY_HEADER
+from interlock.runtime.gates.service.tell_hook import HOOK_TIMEOUT_S, command_for
 
 ROUTE = "claude"
 ASK_TIMEOUT_S = 86_400

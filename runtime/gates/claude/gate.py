@@ -14,12 +14,12 @@ from typing import Any
 
 from interlock.runtime.events.session import Agent, Foreign
 from interlock.runtime.gates.call import Verdict
-from interlock.runtime.gates.claude_record import version_in
-from interlock.runtime.gates.claude_registry import folder_of, live_session
-from interlock.runtime.gates.claude_session import ClaudeSession, made
+from interlock.runtime.gates.claude.record import version_in
+from interlock.runtime.gates.claude.registry import folder_of, live_session
+from interlock.runtime.gates.claude.session import ClaudeSession, made
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.ledger import Ledger
-from interlock.runtime.gates.route import Hook
 from interlock.runtime.gates.wording import denial, said
 from interlock.runtime.journal.place import PlaceError
 from interlock.runtime.journal.writer import JournalWriteError

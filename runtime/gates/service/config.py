@@ -94,6 +94,11 @@ def ensure_config() -> ServiceConfig:
     return made
 
 
+def preview_config() -> ServiceConfig:
+    """What was chosen, or what stands for a choice that is not made yet; nothing is written. Raises ServiceConfigError."""
+    return read_config() or ServiceConfig(20_000, "chosen by `interlock connect`", _socket_path())
+
+
 def _free_port() -> int:
     # below the range from which systems lend ports to clients, so that no other program gets it by chance
     for _ in range(200):

@@ -14,10 +14,17 @@ from typing import Any
 
 from interlock.runtime.gates.call import ForeignCall
 from interlock.runtime.gates.edit_diff import edit_diff
+from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.hook_session import HookSession, HookSessions, nobody
 from interlock.runtime.gates.host import GateHost
-from interlock.runtime.gates.opencode.question import TAKEN_DOWN, call_of, merged_into, native_cause
-from interlock.runtime.gates.route import Hook
+from interlock.runtime.gates.opencode.question import (
+    REFUSED_ALONE,
+    TAKEN_DOWN,
+    call_of,
+    is_about,
+    merged_into,
+    native_cause,
+)
 from interlock.runtime.gates.wording import denial, said
 
 _log = logging.getLogger(__name__)
@@ -56,7 +63,7 @@ class OpencodeGate:
             self._sessions.end(session_id, "opencode has removed the session")
             return {}
         if event == "permission.replied":
-            self._replied(told)
+            self._replied(told, is_headless=body.get("headless") is True)
             return {}
         session = self._sessions.get(session_id, str(body.get("directory") or "/"), None, hook)
         if event == "tool.execute.before":
@@ -103,7 +110,8 @@ class OpencodeGate:
         tool = told.get("tool")
         known = session.by_id(tool.get("callID") if isinstance(tool, Mapping) else None)
         fresh = call_of(told, session.cwd)
-        call = merged_into(known, fresh) if known is not None and known.ask_id is None else session.add(fresh)
+        is_known = known is not None and known.ask_id is None and is_about(known, fresh)
+        call = merged_into(known, fresh) if known is not None and is_known else session.add(fresh)
         self._questions[question] = (session, call)
         try:
             verdict = await session.judged(call, hook)
@@ -116,13 +124,15 @@ class OpencodeGate:
         self._rejected.add(session.ledger.foreign.session)
         return {"reply": "reject", "message": said(verdict)}
 
-    def _replied(self, told: Mapping[str, Any]) -> None:
+    def _replied(self, told: Mapping[str, Any], *, is_headless: bool) -> None:
         session, call = self._questions.get(str(told.get("requestID") or told.get("permissionID")), (None, None))
         if session is None or call is None:
             return
         self._questions.pop(str(told.get("requestID") or told.get("permissionID")))
         if told.get("reply") == "reject" and session.ledger.foreign.session in self._rejected:
             session.ledger.cancel(call, "withdrawn", TAKEN_DOWN)
+        elif told.get("reply") == "reject" and is_headless:
+            session.ledger.cancel(call, "withdrawn", REFUSED_ALONE)
         else:
             session.ledger.cancel(call, native_cause(told.get("reply")))
 
@@ -147,7 +157,8 @@ class OpencodeGate:
         if call.verdict is not None and call.verdict.decision in ("deny", shown):
             session.ledger.delivered(call)
         session.ledger.cancel(call, "withdrawn")
-        session.ledger.result(call, ok=False, summary=error[:300])
+        is_own = error.startswith(_REFUSED) and (call.verdict is None or call.verdict.decision == "none")
+        session.ledger.result(call, ok=False, code="policy_denied" if is_own else "", summary=error[:300])
         session.forget(call)
 
 
