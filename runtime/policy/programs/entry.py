@@ -115,10 +115,6 @@ class Program:
     """Its words are targets, so a standing permission names all of them."""
     prints: str = ""
     """`words`: it prints the words it is given, or nothing; `names`: of a file its name, its size or its digest."""
-    module_too: bool = False
-    """It is a module of Python as well: `python -m` runs it."""
-    heeds: frozenset[str] = frozenset()
-    """Files that, in the folder of the command or above it, say which program or version is really run."""
     tree: str = ""
     """What becomes of the files that pathspecs name: read, write, delete; "": only names or the index are looked at."""
     into: str = ""
@@ -127,6 +123,10 @@ class Program:
     """What of the repository is lost: always, or with an option of the role `remove`, and then of the name given."""
     hooks: frozenset[str] = frozenset()
     """The hooks of the repository that it can start; `*`: any."""
+    module_too: bool = False
+    """It is a module of Python as well: `python -m` runs it."""
+    heeds: frozenset[str] = frozenset()
+    """Files that, in the folder of the command or above it, say which program or version is really run."""
     goal: str = ""
     """What it verifies: tests, lint, types, build, format."""
 

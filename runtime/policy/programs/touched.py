@@ -48,7 +48,7 @@ def touched_by(name: str, args: Sequence[str], *, reads_only: bool, wraps: bool 
         found[-1] = Touch("read" if reads_only else "write", ANYWHERE)
     base = usage.of("cd")
     if base:
-        moves = {"cd", REPOSITORY, WHOLE, UNLESS, *(word.option for word in usage.words if word.role == "cd")}
+        moves = {"-C", "cd", REPOSITORY, WHOLE, UNLESS, *(word.option for word in usage.words if word.role == "cd")}
         found = [touch if touch.cause in moves else _moved(touch, base) for touch in found]
     suspects = [] if reads_only or wraps else _suspects(usage, args)
     network, hosts = reached_by(usage, args)

@@ -139,7 +139,7 @@ async def test_withdrawn_ask_is_closed_and_a_late_answer_is_refused(ledger, call
 
 
 async def test_ask_ends_when_the_agent_waits_no_longer(ledger, call, approver):
-    soon = ledger.journal.now() + timedelta(milliseconds=50)
+    soon = ledger.journal.now() + timedelta(seconds=1)
     verdict = await ledger.judge(call(races=True, expires_at=soon))
     assert verdict.decision == "none"
     await approver.opened()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from datetime import UTC, datetime
 
 import pytest
@@ -13,7 +14,8 @@ from interlock.runtime.policy.builtin import default_policy
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.policy.grant import Grant
-from interlock.runtime.policy.programs import programs
+from interlock.runtime.policy.programs import program_of, programs
+from interlock.runtime.policy.programs.catalogue import data_files
 from interlock.runtime.policy.programs.goal import goal_of
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
@@ -217,6 +219,14 @@ def test_every_name_of_a_program_that_runs_code_is_treated_alike(entry: object) 
         seen = judged(f"{name} x.file")
         assert seen.effect == "ask", name
         assert [one for one in seen.suggestions if one.field != "command"] == [], name
+
+
+def test_every_name_in_the_data_files_finds_its_entry() -> None:
+    """However a list of aliases is written: over several lines too."""
+    tables = [pair for file in data_files() for pair in tomllib.loads(file.read_text(encoding="utf-8")).items()]
+    aliases = [(name, alias) for name, table in tables for alias in table.get("aliases", "").split() if " " not in name]
+    assert len(aliases) > 1000
+    assert [(n, a) for n, a in aliases if (found := program_of(a)) is None or found.name != n] == []
 
 
 GOALS = [
