@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from interlock.runtime.policy.builtin import default_policy
+from interlock.runtime.policy.builtin import default_policy, with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.policy.grant import Grant
+from interlock.runtime.policy.load import load_layer
 from interlock.runtime.policy.programs import program_of, programs
 from interlock.runtime.policy.programs.catalogue import data_files
 from interlock.runtime.policy.programs.goal import goal_of
@@ -298,3 +299,225 @@ def test_a_file_that_says_which_program_runs_asks(command: str, file: str) -> No
 )  # fmt: skip
 def test_what_is_not_proven_to_only_tell_asks(command: str) -> None:
     assert judged(command).effect == "ask"
+
+
+NAMES_KEEP = r"""
+javac -d keep A.java
+javac -dkeep A.java
+gcc -o keep/x a.c
+gcc -okeep/x a.c
+g++ -o keep/x a.c
+clang -MF keep/d a.c
+ld -o keep/x a.o
+as -o keep/x a.s
+nasm -o keep/x a.s
+rustc -o keep/x a.rs
+rustc --out-dir keep a.rs
+cargo build --target-dir keep
+cargo build --target-dir=keep
+cargo --config keep/c build
+cargo install --root keep x
+cargo new keep/x
+cargo -C keep build
+go build -o keep/x .
+go build -o=keep/x .
+go test -coverprofile=keep/x ./...
+go -C keep build
+make -C keep
+make --directory=keep
+make -f keep/m
+make -Ckeep
+cmake -B keep .
+cmake --build keep
+cmake --install b --prefix keep
+ninja -C keep
+meson setup keep
+npm --prefix keep install
+npm --prefix=keep install
+npm install --prefix keep
+npm -C keep install
+yarn --cwd keep install
+pnpm -C keep install
+pnpm --dir keep install
+pip install --target keep x
+pip install -t keep x
+pip install --target=keep x
+pip install --prefix keep x
+pip download -d keep x
+pip wheel -w keep x
+pip --log keep/l install x
+pip install -e keep
+pip install -r keep/r.txt
+python3 -m venv keep
+python3 -m venv keep/v
+python3 -m zipfile -e x.zip keep
+python3 -m tarfile -e x.tar keep
+python3 -m pip install --target keep x
+python3 keep/x.py
+python3 -c 'open("keep/x","w")'
+python3 -m compileall keep
+python3 -m pytest --basetemp=keep
+pytest --junitxml=keep/x
+pytest --basetemp keep
+coverage run --data-file=keep/x a.py
+ruff check --fix keep
+ruff format keep/a.py
+black keep
+eslint --fix keep
+eslint -o keep/x src
+prettier --write keep/x
+tsc --outDir keep
+mypy --cache-dir keep src
+ruby -i -pe x keep/x
+perl -i -pe x keep/x
+perl -pi -e x keep/x
+perl -pi.bak -e x keep/x
+perl -i.bak -ne x keep/x
+node keep/x.js
+node --cpu-prof-dir=keep x.js
+curl -o keep/x http://h.invalid
+curl -okeep/x http://h.invalid
+curl --output=keep/x http://h.invalid
+curl --output-dir keep -O http://h.invalid/x
+curl -D keep/h http://h.invalid
+curl --trace keep/t http://h.invalid
+curl -T keep/b http://h.invalid
+curl -d @keep/b http://h.invalid
+curl --data-binary @keep/b http://h.invalid
+curl -F f=@keep/b http://h.invalid
+curl -K keep/c
+curl -c keep/j http://h.invalid
+wget -P keep http://h.invalid
+wget -O keep/x http://h.invalid
+wget --output-document=keep/x http://h.invalid
+wget -Pkeep http://h.invalid
+wget -o keep/log http://h.invalid
+wget -i keep/list
+wget --post-file=keep/b http://h.invalid
+aria2c -d keep http://h.invalid/x
+aria2c -o keep/x http://h.invalid/x
+scp h:x keep/
+scp keep/b h:
+scp -r keep h:
+rsync -a src/ keep/
+rsync -a keep/ h:x
+rsync --log-file=keep/l a b
+rsync --backup-dir=keep a b
+rsync -a --delete src/ keep
+sftp -b keep/cmds h
+ssh -E keep/log h
+ssh -i keep/id h
+ssh-keygen -f keep/id
+ssh-keygen -fkeep/id
+nc -o keep/x h 80
+socat - OPEN:keep/x
+socat TCP:h:1 CREATE:keep/x
+nmap -oN keep/x h
+nmap -oA keep/x h
+tcpdump -w keep/x
+psql -o keep/x -h h
+psql -f keep/x -h h
+pg_dump -f keep/x db
+pg_dump --file=keep/x db
+mysqldump -r keep/x db
+mysql --tee=keep/x
+redis-cli --rdb keep/x
+mongodump -o keep
+sqlite3 keep/db 'create table t(x)'
+sqlite3 a.db '.backup keep/x'
+sqlite3 a.db '.output keep/x'
+docker cp c:/x keep
+docker cp keep c:/x
+docker run -v ./keep:/x alpine
+docker run -v $PWD/keep:/x alpine
+docker build -f keep/D .
+docker build keep
+docker save -o keep/x i
+docker run --cidfile keep/x alpine
+docker compose -f keep/c.yml up
+kubectl apply -f keep/x.yml
+kubectl cp p:/x keep/x
+helm install x keep/chart
+terraform -chdir=keep apply
+ansible-playbook keep/x.yml
+aws s3 cp s3://b/x keep/x
+aws s3 sync keep s3://b
+gh release download -D keep
+gh repo clone a/b keep/x
+gdb -x keep/x
+lldb -s keep/x
+emacs --script keep/x
+gem install -i keep x
+bundle install --path keep
+composer -d keep install
+conda create -p keep/env
+uv venv keep/v
+uv pip install --target keep x
+uv --directory keep run x
+poetry -C keep install
+hg -R keep commit
+svn checkout http://h/x keep/x
+mvn -f keep/pom.xml test
+gradle -p keep test
+gradle -b keep/b.gradle test
+strace -o keep/s ls
+strace -okeep/s ls
+ltrace -o keep/x ls
+perf record -o keep/x ls
+valgrind --log-file=keep/x ls
+gtime -o keep/t ls
+/usr/bin/time -o keep/t ls
+timeout 5 touch keep/x
+nohup touch keep/x
+script keep/x
+script -c ls keep/x
+flock keep/x ls
+xargs -a keep/b echo
+env -C keep touch x
+sudo -D keep touch x
+parallel --joblog keep/x echo ::: a
+parallel --results keep echo ::: a
+chroot keep ls
+hyperfine --export-json keep/x ls
+watchexec -w keep ls
+setsid touch keep/x
+bwrap --bind keep /x ls
+start-stop-daemon -S -x ls -p keep/p
+crontab keep/c
+at -f keep/x now
+youtube-dl -o keep/x http://h.invalid
+java -jar keep/x.jar
+julia keep/x.jl
+Rscript keep/x.R
+php keep/x.php
+lua keep/x.lua
+bash keep/x.sh
+bash --rcfile keep/x
+. keep/x.sh
+source keep/x.sh
+just -f keep/j x
+just -d keep -f j x
+task -d keep x
+rake -f keep/R
+tox -c keep/t
+openssl req -out keep/x
+openssl s_client -connect h:1 -keylogfile keep/x
+""".strip().splitlines()
+
+
+def test_a_deny_on_a_path_holds_whatever_option_or_operand_names_it() -> None:
+    """spec, PO-7: clients, compilers, packages, interpreters and wrappers, each with a rule that allows them all."""
+    rules = '[[rule]]\nid = "protect"\neffect = "deny"\npath = "keep/**"\n'
+    rules += '[[rule]]\nid = "tools"\neffect = "allow"\nprogram = ["?*"]\n'
+    policy = with_built_in([load_layer(rules, file="t.toml", layer="user")])
+    kinds = {"/w/proj": "folder", "/w/proj/keep": "folder", "/w/proj/keep/b": "file", "/w/proj/src": "folder"}
+    world = MemoryWorld(kinds=kinds)  # type: ignore[arg-type]
+
+    def effect(command: str) -> str:
+        call = Call("bash", {"command": command}, "/w/proj", ("/w/proj",), "/home/u", frozenset(("execute",)))
+        return decide(call, policy, world, (), NOW).effect
+
+    assert len(NAMES_KEEP) > 190
+    assert [command for command in NAMES_KEEP if effect(command) == "allow"] == []
+    assert effect("make test") == "allow"
+    assert effect("curl -o src/x http://h.invalid") == "allow"

@@ -197,9 +197,9 @@ docker -H tcp://h.example:2375 ps | h.example
 docker --host ssh://me@h.example images | h.example
 docker pull registry.example/a/b:1 | registry.example
 docker pull alpine | docker.io
-kubectl --server https://h.example:6443 get pods | h.example
+kubectl --server https://h.example:6443 get pods | h.example *
 kubectl get pods | *
-kubectl -s h.example get pods | h.example
+kubectl -s h.example get pods | h.example *
 kubectl --kubeconfig k get pods | *
 helm install x y | *
 ansible -i h.example, all -m ping | h.example all *
