@@ -38,6 +38,8 @@ UNANSWERED = "nobody had answered here"
 UNSEEN_END = "how it ended was not seen by the gate"
 _TAIL = 1 << 20
 """Bytes at the end of an agent's own record that are looked through."""
+Shows = Callable[[ForeignCall, bytes], bool]
+"""Whether the end of an agent's own record shows something of a call."""
 
 
 class HookSession:
@@ -121,16 +123,19 @@ class HookSession:
         with suppress(ValueError):
             self._calls.remove(call)
 
-    def confirm_denied(self, shows: Callable[[ForeignCall, bytes], bool]) -> None:
-        """Look into the agent's own record for calls that were denied here, and end those that stand in it."""
-        denied = [c for c in self._calls if c.verdict is not None and c.verdict.decision == "deny"]
-        if not denied:
-            return
-        tail = tail_of(self.ledger.foreign.log)
-        for call in denied:
-            if shows(call, tail):
+    def confirm_denied(self, shows: Shows, shows_own_no: Shows = lambda _call, _tail: False) -> None:
+        """Look into the agent's own record for calls that were denied here, or in its own prompt when we had left them to it,
+        and end those that stand in it."""
+        open_calls = [call for call in self._calls if call.verdict is not None and call.verdict.decision != "allow"]
+        tail = tail_of(self.ledger.foreign.log) if open_calls else b""
+        for call in open_calls:
+            assert call.verdict is not None
+            if call.verdict.decision == "deny" and shows(call, tail):
                 self.ledger.delivered(call)
                 self.ledger.result(call, ok=False)
+                self.forget(call)
+            elif call.verdict.decision == "none" and shows_own_no(call, tail):
+                self.ledger.result(call, ok=False, code="user_denied", summary="no in the agent's own prompt")
                 self.forget(call)
 
     def turn_over(self) -> None:

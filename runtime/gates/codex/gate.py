@@ -40,7 +40,7 @@ class CodexGate(SessionGate):
         body = hook.body
         if session is None:
             return self._unrecorded(event, body)
-        session.confirm_denied(_shows)
+        session.confirm_denied(_shows, _shows_own_no)
         match event:
             case "PreToolUse":
                 return await self._before(session, session.add(made(body)), hook)
@@ -114,7 +114,15 @@ def _asked(session: HookSession, body: Mapping[str, Any]) -> ForeignCall:
 
 def _shows(call: ForeignCall, tail: bytes) -> bool:
     """Whether Codex's own record has the output of a call."""
-    if call.call_id is None:
-        return False
+    return bool(_output(call, tail))
+
+
+def _shows_own_no(call: ForeignCall, tail: bytes) -> bool:
+    """Whether the person said no in Codex's own prompt."""
+    return b"rejected by user" in _output(call, tail)
+
+
+def _output(call: ForeignCall, tail: bytes) -> bytes:
     mark = f'"{call.call_id}"'.encode()
-    return any(mark in line and b'_output"' in line for line in tail.splitlines())
+    lines = tail.splitlines() if call.call_id is not None else []
+    return next((line for line in lines if mark in line and b'_output"' in line), b"")

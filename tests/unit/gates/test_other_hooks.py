@@ -471,3 +471,16 @@ def test_our_policy_file_allows_nothing_without_a_sign(machine: Any) -> None:
         # Gemini CLI refuses patterns in which a group is repeated, and those that are long
         assert "(" not in rule["argsPattern"]
         assert len(rule["argsPattern"]) < 2048
+
+
+async def test_a_no_in_codexs_own_prompt_is_a_persons_no(gate_host: GateHost, machine: Any, events: Any) -> None:
+    """FT-065"""
+    gate = CodexGate(gate_host)
+    await gate.hook(codex("PreToolUse", machine, tool_use_id="call_1"))
+    assert await gate.hook(codex("PermissionRequest", machine)) == {}
+    said = 'exec_command failed: CreateProcess { message: "Rejected(\\"rejected by user\\")" }'
+    line = {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "call_1", "output": said}}
+    (machine.root / "rollout.jsonl").write_text(json.dumps(line) + "\n")
+    await gate.hook(codex("Stop", machine))
+    told = [e for e in events(gate_host.ledgers[0]) if e["type"] == "tool.observation"]
+    assert [(e["code"], e["summary"]) for e in told] == [("user_denied", "no in the agent's own prompt")]
