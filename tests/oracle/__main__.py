@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from tests.oracle.fixture import make_fixture
+from tests.oracle.generate import load_entries
 from tests.oracle.hunt import Catch, hunt, report, smallest_each
 from tests.oracle.sandbox import why_not
 
@@ -31,6 +32,7 @@ def main() -> int:
         base = Path(folder).resolve()
         root = base / "fix"
         make_fixture(root)
+        load_entries()  # once, in front of the children
         began = time.monotonic()
         catch = _hunt_all(range(given.first, given.first + given.count), root, base, given.program, given.jobs)
         seconds = time.monotonic() - began

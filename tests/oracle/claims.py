@@ -45,6 +45,14 @@ class Claims:
         """Whether reading `path` is said."""
         return self.any_read or self.any_write or _is_among(path, self.reads) or _is_among(path, self.writes)
 
+    def has_list(self, folder: str) -> bool:
+        """Whether reading the names in `folder` is said: of it, or of a folder above that a walk begins at.
+
+        Names alone are no content, of which the rules speak; so a walk for names need not be told from one for content.
+        """
+        places = [(place, True) for place, _ in (*self.reads, *self.writes)]
+        return self.any_read or self.any_write or _is_among(folder, tuple(places))
+
     def has_pattern_below(self, folder: str) -> bool:
         """Whether a pattern is said that the shell looks for in `folder`."""
         places = [place.split("/") for place in self.patterns]

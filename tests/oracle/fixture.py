@@ -37,7 +37,7 @@ _TEXTS = {
     "ws/script.py": "import pathlib\npathlib.Path('from-python.txt').write_text(open('../out/secret.txt').read())\n",
     "ws/script.pl": "open(F, '>', 'from-perl.txt'); print F 1;\n",
     "ws/script.js": "require('fs').writeFileSync('from-node.txt', '1')\n",
-    "ws/Makefile": "all: made.txt\nmade.txt: a.txt\n\tcp a.txt made.txt\nclean:\n\trm -f made.txt\nshow:\n\tcat ../out/secret.txt\n",
+    "ws/Makefile": "all: made.txt\nmade.txt: a.txt\n\tcp a.txt made.txt\nclean:\n\trm -f made.txt\n",
     "ws/other.mk": "include ../out/inc.mk\nother:\n\ttouch other.txt\n",
     "ws/fix.patch": "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n alpha\n-beta\n+BETA\n gamma\n",
     "ws/new.patch": "--- /dev/null\n+++ b/docs/made.md\n@@ -0,0 +1 @@\n+made\n",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -16,9 +15,8 @@ from random import Random
 
 from interlock.runtime.policy.programs import programs
 from tests.oracle.manual import options_told
-from tests.oracle.values import load_pools, pick
-
-Words = tuple[str, ...]
+from tests.oracle.shape import Words, put_into_shell
+from tests.oracle.values import load_pools, pick, split_words
 
 _KIND = re.compile(
     r"(?<![A-Za-z0-9_.-])(" + "|".join(sorted(load_pools(), key=len, reverse=True)) + r")(?![A-Za-z0-9_])"
@@ -101,10 +99,11 @@ def generate(seed: int, only: str = "") -> Command:
     """The command of a seed. `only`: of entries whose name begins so."""
     rng = Random(seed)
     by_program = _by_program(only)
-    program = rng.choice([*by_program, *(["git"] * (len(by_program) // 4) if "git" in by_program else [])])
+    names = list(by_program)
+    program = rng.choice([*names, *["git"] * (len(names) // 4 if "git" in by_program else 0)])
     entry = rng.choice(by_program[program])
     words = _simple(entry, rng)
-    return Command(entry.name, rng.choices(_SHAPES, _WEIGHTS)[0](words, rng) if rng.random() < 0.4 else words)
+    return Command(entry.name, put_into_shell(words, rng) if rng.random() < 0.4 else words)
 
 
 @cache
@@ -142,8 +141,14 @@ def _operands(way: str, rng: Random) -> Words:
         kind, suffix = (token[:-1], token[-1]) if token[-1] in "?*+" and token[:-1] in load_pools() else (token, "")
         count = {"": 1, "?": rng.randrange(2), "*": rng.randrange(4), "+": rng.choice((1, 1, 2, 3))}[suffix]
         for _ in range(count):
-            found += _filled(kind, rng)
+            found += _command(rng) if kind == "CMD" else _filled(kind, rng)
     return tuple(found)
+
+
+def _command(rng: Random) -> list[str]:
+    """A command as words of its own; as the value of an option it stays one word."""
+    text = pick("CMD", rng)
+    return split_words(text[1:-1]) if text[0] == "'" else [text]
 
 
 @cache
@@ -205,113 +210,3 @@ def _clustered(options: list[Words], rng: Random) -> Words:
         else:
             found += option
     return tuple(found)
-
-
-def _other(rng: Random) -> Words:
-    """A small command to stand beside another."""
-    return tuple(
-        rng.choice(
-            ("cat b.txt", "rm -f b.txt", "tee t.txt", "cp b.txt t2.txt", "head -n1", "sort -o s.txt", "grep -f list.txt", "wc -l",
-             "xargs cat", "xargs rm -f", "sed -i s/a/b/ notes.md", "sh", "xargs -I{} cp {} ../out", "mv b.txt docs/", "touch t3.txt",
-             "ln -s ../out o", "mkdir m", "true", "false", "cat", "sh -s", "tar xf -", "tar cf t.tar -T -", "patch -p1", "git add a.txt",
-             "while read -r f; do cat \"$f\"; done", "xargs -n1 sh -c 'cat \"$0\"'", "dd of=dd.txt", "split -l1 - sp", "awk '{print > \"aw.txt\"}'",
-             "ln -sf ../out/secret.txt a.txt", "rm -r docs", "bash", "python3 -", "cpio -o", "read x", "tee -a ../out/tee.txt")
-        ).split(" ")
-    )  # fmt: skip
-
-
-def _piped(words: Words, rng: Random) -> Words:
-    return (*words, rng.choice(("|", "|&", "|")), *_other(rng))
-
-
-def _fed(words: Words, rng: Random) -> Words:
-    feeds = (
-        "cat list.txt",
-        "ls",
-        "cat a.txt",
-        "printf '%s\\n' a.txt ../out/secret.txt",
-        "find src -type f",
-        "cat script.sh",
-        "cat archive.tar",
-        "cat fix.patch",
-        "echo alpha",
-    )
-    return (*rng.choice(feeds).split(" "), "|", *words)
-
-
-def _redirected(words: Words, rng: Random) -> Words:
-    sign = rng.choice((">", ">>", "2>", ">|", "&>", "&>>", "<", "<>", ">&", "1>", "2>>", "<"))
-    word = pick("IN" if sign == "<" else "OUT", rng)
-    if rng.random() < 0.2:
-        return (sign, word, *words)
-    return (*words, sign, word) if rng.random() < 0.7 else (*words, f"{sign}{word}")
-
-
-def _in_folder(words: Words, rng: Random) -> Words:
-    folder = pick("DIR", rng)
-    joint = rng.choice(("&&", ";", "||", "&&"))
-    return ("(", "cd", folder, joint, *words, ")") if rng.random() < 0.5 else ("cd", folder, joint, *words)
-
-
-def _joined(words: Words, rng: Random) -> Words:
-    joint = rng.choice(("&&", ";", "||", "&"))
-    return (*words, joint, *_other(rng)) if rng.random() < 0.5 else (*_other(rng), joint, *words)
-
-
-def _substituted(words: Words, rng: Random) -> Words:
-    inner = " ".join(words)
-    return rng.choice(
-        (
-            ("echo", f"$({inner})"), ("cat", f"<({inner})"), ("x=$(" + inner + ")",), ("echo", f'"$({inner})"'), ("cat", "a.txt", ">", f">({inner})"),
-            ("diff", "a.txt", f"<({inner})"), ("cat", f"`{inner}`"), ("cat", "<<<", f'"$({inner})"'), ("cat", "<<E\n$(" + inner + ")\nE\n"),
-        )
-    )  # fmt: skip
-
-
-def _wrapped(words: Words, rng: Random) -> Words:
-    heads = ("env", "env X=1", "nice", "timeout 5", "command", "nohup", "X=1", "stdbuf -o0", "time", "!", "exec", "env -C docs", "env -u HOME", "setsid -w",
-             "xargs", "xargs -a list.txt", "timeout -k 1 5", "builtin", "eval", "nice -n 5", "env -S", "ionice", "xargs -n1", "LC_ALL=C", "coproc", "TMPDIR=../out")  # fmt: skip
-    return (*rng.choice(heads).split(" "), *words)
-
-
-def _quoted(words: Words, rng: Random) -> Words:
-    inner = " ".join(words).replace("'", "'\\''")
-    return (
-        *rng.choice(("sh -c", "bash -c", "eval", "bash -lc", "dash -c", "env sh -c", "xargs -I{} sh -c")).split(" "),
-        f"'{inner}'",
-    )
-
-
-def _looped(words: Words, rng: Random) -> Words:
-    heads = ("for f in *.txt; do", "for f in a.txt b.txt; do", "while read -r f; do", "for f in $(cat list.txt); do", "for f in docs/*; do", "if", "until", "{", "f() {",
-             "case x in x)", "for ((i=0;i<2;i++)); do", "for f in \"$PWD\"/*.txt; do", "select f in a b; do")  # fmt: skip
-    head = rng.choice(heads)
-    tail = {
-        "if": "; then cat b.txt; fi",
-        "until": "; do break; done",
-        "{": "; }",
-        "f() {": "; }; f a.txt",
-        "case x in x)": ";; esac",
-    }.get(head, "; done")
-    used = tuple(
-        '"$f"' if word in load_pools()["FILE"] and head.endswith("do") and rng.random() < 0.5 else word
-        for word in words
-    )
-    return (*head.split(" "), *used, *tail.split(" "), *(("<", "list.txt") if head.startswith("while") else ()))
-
-
-def _assigned(words: Words, rng: Random) -> Words:
-    at = rng.randrange(1, len(words)) if len(words) > 1 else 0
-    word = words[at]
-    return (
-        f"v={word};",
-        *words[:at],
-        rng.choice(("$v", '"$v"', "${v}", "${v:-x}", "${u-$v}", "${v%.txt}.txt")),
-        *words[at + 1 :],
-    )
-
-
-_SHAPES: tuple[Callable[[Words, Random], Words], ...] = (
-    _piped, _fed, _redirected, _in_folder, _joined, _substituted, _wrapped, _quoted, _looped, _assigned,
-)  # fmt: skip
-_WEIGHTS = (14, 10, 20, 14, 8, 8, 12, 6, 6, 6)

@@ -75,7 +75,7 @@ def _missed(commands: Sequence[Command], root: Path, scratch: Path, touched: Cou
     return found
 
 
-def shrink(misses: Sequence[Miss], root: Path, scratch: Path, rounds: int = 12) -> list[Miss]:
+def shrink(misses: Sequence[Miss], root: Path, scratch: Path, rounds: int = 8) -> list[Miss]:
     """The same misses with as few words as still miss, all of them together, one sandbox a round."""
     best = list(misses)
     open_ = set(range(len(best)))
@@ -101,12 +101,11 @@ def _is_same(miss: Miss, old: Miss) -> bool:
 def _smaller(command: Command) -> Iterator[Command]:
     words = command.words
     names = [part for part in command.entry.split(" ") if part.islower()]
-    for size in (len(words) // 2, 3, 2, 1):
-        if 0 < size < len(words):
-            for at in range(0, len(words) - size + 1, 1 if size < 4 else size):
-                rest = (*words[:at], *words[at + size :])
-                if all(any(name in word for word in rest) for name in names):
-                    yield Command(command.entry, rest)
+    for size in dict.fromkeys((len(words) // 2, 2, 1)):
+        for at in range(0, len(words) - size + 1, max(size, 1)) if size < len(words) else ():
+            rest = (*words[:at], *words[at + size :])
+            if all(any(name in word for word in rest) for name in names):
+                yield Command(command.entry, rest)
 
 
 def smallest_each(misses: Sequence[Miss], root: Path, scratch: Path, most: int = 40) -> list[tuple[int, Miss]]:

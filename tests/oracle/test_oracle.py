@@ -60,7 +60,7 @@ _TOUCHING = (
     ("chmod 600 link-in", "write", "ws/a.txt"),
     ("touch a.txt", "write", "ws/a.txt"),
     ("truncate -s0 b.txt", "write", "ws/b.txt"),
-    ("ls docs", "read", "ws/docs"),
+    ("ls docs", "list", "ws/docs"),
     ("find . -name a.txt -exec wc {} +", "exec", "/usr/bin/wc"),
     ("echo x > 'with blank.txt'", "write", "ws/with blank.txt"),
     ("sh -c 'cat a.txt & wait'", "read", "ws/a.txt"),

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-Kind = Literal["read", "write", "delete", "exec", "connect"]
+Kind = Literal["read", "list", "write", "delete", "exec", "connect"]
+"""`list`: the names in a folder were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,8 @@ class _Reader:
         places = [_plain(text) for text in _STRING.findall(args)]
         folders = [(number, _plain(path)) for number, path in _PLACE.findall(args)]
         process.folder = next((path for number, path in folders if number == "AT_FDCWD"), process.folder)
+        if not places and not folders:
+            return  # of a process that is gone strace cannot tell the paths
         if name == "chdir":
             process.folder = os.path.join(process.folder, places[0])
         elif name == "fchdir":
@@ -92,7 +95,7 @@ class _Reader:
         if name in ("open", "openat", "openat2", "creat"):
             yield from _opened(name, args, result, by)
         elif name == "getdents64":
-            yield Touch("read", folders[0][1], name, by)
+            yield Touch("list", folders[0][1], name, by)
         elif name in ("connect", "sendto", "bind"):
             yield from _addressed(process, name, args, by)
         elif name in ("execve", "execveat"):
@@ -106,8 +109,9 @@ class _Reader:
             old, new = self._parents(process, args, places)
             yield Touch("read", old, name, by)
             yield Touch("write", new, name, by)
-        elif name in ("fchmod", "fchown", "fsetxattr") or (name == "utimensat" and not places):
-            yield Touch("write", _kept(folders[0][1]), name, by)
+        elif not places or name in ("fchmod", "fchown", "fsetxattr"):
+            # by a descriptor alone; a path that the kernel could not read comes to nothing
+            yield from (Touch("write", _kept(path), name, by) for _, path in folders[:1] if path.startswith("/"))
         else:
             # of a symbolic link the second text is where it lies; everything else has one path
             text = places[-1] if name.startswith("symlink") else places[0]
@@ -151,7 +155,10 @@ def read_trace(lines: Iterable[str], commands: int, root: str) -> list[tuple[Tou
     _real_path.cache_clear()
     reader = _Reader(root, [[] for _ in range(commands)])
     for line in lines:
-        reader.take(line)
+        try:
+            reader.take(line)
+        except (IndexError, ValueError) as error:
+            raise ValueError(f"a line of the trace that cannot be read: {line}") from error
     return [tuple(found) for found in reader.found]
 
 
@@ -195,7 +202,8 @@ def _kept(path: str) -> str:
 
 @cache
 def _real_path(path: str) -> str:
-    return os.path.realpath(path)
+    # what stands there is of the process that asks
+    return path if path.startswith(("/proc/", "/dev/")) else os.path.realpath(path)
 
 
 @cache

@@ -23,6 +23,7 @@ NOT_COUNTED = {
     "/lib64": "the loader",
     "/usr": "programs, libraries, and the data that come with them: modules, time zones, terminals, languages",
     "/etc": "settings for the whole machine; no generated command names one",
+    "/opt": "programs, and their names",
     "/var": "what the machine's programs keep; no generated command names it",
     "/run": "the machine's services: names are looked up by one",
     "/proc": "the kernel's answers",
@@ -47,15 +48,19 @@ OWN_SETTINGS = {
 """Files that a program takes of itself, in a repository or a home."""
 _HELPERS = {
     "tar": re.compile(r"gzip|bzip2|xz|zstd|lzma|lzip|lzop|compress"),
-    "sort": re.compile(r"gzip"),
+    "egrep": re.compile(r"grep"),
+    "fgrep": re.compile(r"grep"),
+    "ctags": re.compile(r"sh|sort"),
     "zip": re.compile(r"unzip"),
     "man": re.compile(r".*"),
-    "cc": re.compile(r"cc1|as|collect2|ld|lto-wrapper|lto1"),
+    **dict.fromkeys(("cc", "gcc", "c++", "g++"), re.compile(r"cc1|cc1plus|as|collect2|ld|lto-wrapper|lto1")),
     "diff3": re.compile(r"diff"),
     "sdiff": re.compile(r"diff"),
     "scp": re.compile(r"ssh|cp"),
     "sftp": re.compile(r"ssh"),
     "bash": re.compile(r"id"),
+    "ldd": re.compile(r"ld-linux.*"),
+    "mkfs": re.compile(r"mkfs\..*"),
 }
 """Programs that a program runs as a part of itself, on the very files that are said of it."""
 _GIT_OPEN = re.compile(r"(?:^|/)(?:config(?:\.worktree)?|hooks/.*|info/(?:attributes|exclude|grafts))(?:\.lock)?$")
@@ -74,8 +79,10 @@ def find_uncovered(touches: Sequence[Touch], claims: Claims, root: Path) -> list
 def _is_covered(touch: Touch, claims: Claims) -> bool:
     match touch.kind:
         case "read":
-            by_shell = touch.call == "getdents64" and posixpath.basename(touch.program) in _SHELLS
-            return claims.has_read(touch.path) or (by_shell and claims.has_pattern_below(touch.path))
+            return claims.has_read(touch.path)
+        case "list":
+            by_shell = posixpath.basename(touch.program) in _SHELLS
+            return claims.has_list(touch.path) or (by_shell and claims.has_pattern_below(touch.path))
         case "write" | "delete":
             return claims.has_write(touch.path)
         case "exec":
@@ -98,6 +105,8 @@ def _is_noise(touch: Touch, claims: Claims, root: Path, gone: set[str]) -> bool:
     inside = path.startswith(f"{root}/")
     if touch.kind == "exec":
         return not inside and _is_part(touch, claims)
+    if path.startswith("/tmp/") and path in gone and not inside:
+        return True
     if not inside:
         return any(path == place or path.startswith(f"{place}/") for place in NOT_COUNTED) or path in ("/", "/tmp")
     if path in gone and (path.startswith(f"{root}/tmp/") or _is_beside(path, claims)):

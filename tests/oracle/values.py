@@ -15,7 +15,7 @@ from random import Random
 def load_pools() -> dict[str, tuple[str, ...]]:
     """Kind -> its values, as a shell splits words but with the quotes left on."""
     data = tomllib.loads(Path(__file__).with_name("values.toml").read_text())
-    pools = {kind: tuple(_split(text)) for kind, text in data.items()}
+    pools = {kind: tuple(split_words(text)) for kind, text in data.items()}
     pools["ANYFILE"] = (*pools["IN"], *pools["OUT"])
     pools["ANY"] = (*pools["TEXT"], *pools["OUT"], *pools["IN"], *pools["N"], *pools["DIR"])
     return pools
@@ -26,7 +26,8 @@ def pick(kind: str, rng: Random) -> str:
     return rng.choice(load_pools()[kind])
 
 
-def _split(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
+    """As a shell splits them, with the quotes left on."""
     words: list[str] = []
     word, quote, is_plain = "", "", False
     for c in text + " ":

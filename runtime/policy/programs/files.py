@@ -214,7 +214,11 @@ def _ffmpeg(usage: Usage) -> Iterator[Touch]:
     """What stands behind a protocol is a path; a sound or picture of a pattern lies in its folder."""
     for touch in plain_touches(usage):
         head, colon, rest = touch.text.partition(":")
-        text = rest if colon and head in ("file", "concat", "concatf", "subfile", "crypto", "cache", "async", "tee") else touch.text
+        text = (
+            rest
+            if colon and head in ("file", "concat", "concatf", "subfile", "crypto", "cache", "async", "tee")
+            else touch.text
+        )
         for part in text.split("|") if colon else [text]:
             yield Touch(touch.use, part, touch.cause, touch.certain, touch.below)
             if "%" in part:
@@ -251,7 +255,9 @@ def _openssl(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
     verb = usage.operands[0] if usage.operands else ""
     for text in usage.operands[1:]:
-        yield Touch("write" if verb in ("genrsa", "rehash", "c_rehash") else "read", text, "", "/" in text or "." in text)
+        yield Touch(
+            "write" if verb in ("genrsa", "rehash", "c_rehash") else "read", text, "", "/" in text or "." in text
+        )
     for word in usage.words:
         if word.role == "text" and word.text.startswith("file:"):
             yield Touch("read", word.text[5:], word.option)
