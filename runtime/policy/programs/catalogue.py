@@ -19,7 +19,7 @@ from interlock.runtime.policy.programs.entry import EntryError, Program, read_en
 
 _DIGITS = "0123456789."
 _HEADING = re.compile(r"\A\[\"?([^\"\]]+|\])\"?\]")
-_ALIASES = re.compile(r"^aliases = '([^']*)'", re.M)
+_ALIASES = re.compile(r"^aliases = (?:''')?'?([^']*)'", re.M)
 
 
 def data_files() -> list[Traversable]:
