@@ -1,8 +1,8 @@
 """What speaks against a command because of what stands in a folder that it names.
 
 Promises: `diff` compares the files of a folder, and follows the links among them: none may lead out, and where there are
-more than can be looked at, one may. A pattern at the beginning of a word becomes an option where a file bears such a name.
-Pure.
+more than can be looked at, one may. A pattern at the beginning of a word becomes an option where a file has a name like
+one. Python looks for modules in its folder first. Some programs run what a file beside them names. Pure.
 """
 
 from __future__ import annotations

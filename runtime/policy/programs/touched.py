@@ -12,7 +12,7 @@ from itertools import islice
 
 from interlock.runtime.policy.programs.address import hosts_in
 from interlock.runtime.policy.programs.awk import read_awk
-from interlock.runtime.policy.programs.git_touch import REPOSITORY, UNLESS, WHOLE
+from interlock.runtime.policy.programs.git_touch import NEW, REPOSITORY, UNLESS, WHOLE
 from interlock.runtime.policy.programs.handlers import HANDLERS
 from interlock.runtime.policy.programs.reach import reached_by
 from interlock.runtime.policy.programs.read_only import asks_version
@@ -50,7 +50,15 @@ def touched_by(name: str, args: Sequence[str], *, reads_only: bool, wraps: bool 
         found[-1] = Touch("read" if reads_only else "write", ANYWHERE)
     base = usage.of("cd")
     if base:
-        moves = {"-C", "cd", REPOSITORY, WHOLE, UNLESS, *(word.option for word in usage.words if word.role == "cd")}
+        moves = {
+            "-C",
+            "cd",
+            REPOSITORY,
+            NEW,
+            WHOLE,
+            UNLESS,
+            *(word.option for word in usage.words if word.role == "cd"),
+        }
         found = [touch if touch.cause in moves else _moved(touch, base) for touch in found]
     suspects = [] if reads_only or wraps else _suspects(usage, args)
     network, hosts = reached_by(usage, args)
