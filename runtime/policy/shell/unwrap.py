@@ -160,17 +160,24 @@ def _xargs(frame: Frame, state: State, walk: Walk) -> None:
     bounded = False
     if not mark and fed is None and not reading.has("-a", "--arg-file"):
         bounded = prints_alone(words)
-        if reading.has("-0", "--null") and (found := _found_by(frame, words)):
+        if (found := _found_by(frame, words, whole=reading.has("-0", "--null"))) and not reading.has(*_XARGS_CUTS):
             inside.fields, bounded = found, True
     walk.run(inside, state, "xargs", bounded=bounded)
 
 
-def _found_by(frame: Frame, words: list[Field]) -> list[Field] | None:
-    """The words of what xargs runs, where a find in front of it gives them whole."""
+_XARGS_CUTS = ("-d", "--delimiter", "-E", "-e", "--eof")
+"""Options by which other words are made of the same names."""
+
+
+def _found_by(frame: Frame, words: list[Field], *, whole: bool) -> list[Field] | None:
+    """The words of what xargs runs, where a find in front of it gives them; `whole`: not split at blanks."""
     feeder = frame.feeder
-    if not feeder or feeder[0].value not in ("find", "/usr/bin/find") or not prints_names([f.value for f in feeder]):
+    if not feeder or feeder[0].value not in ("find", "/usr/bin/find"):
         return None
-    return found_fields([*words, Field("{}", False, False, frame.start, frame.end)], feeder[1:])
+    if not prints_names([f.value for f in feeder], lines=not whole):
+        return None
+    asked = [*words, Field("{}", False, False, frame.start, frame.end)]
+    return found_fields(asked, feeder[1:], loose=not whole)
 
 
 def _replacement(reading: Reading) -> str | None:
