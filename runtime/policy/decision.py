@@ -109,9 +109,9 @@ class Decision:
     @property
     def only_once(self) -> str:
         """Why this ask cannot be allowed for longer than once, "" where it can or is no ask."""
-        if self.effect != "ask" or self.suggestions:
+        if self.effect != "ask":
             return ""
-        return self.why_once() or "nothing that could stand covers it"
+        return self.why_once() or ("" if self.suggestions else "nothing that could stand covers it")
 
     @property
     def network(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Literal
@@ -139,11 +139,13 @@ class Rule:
 
     def perhaps(self, subject: Subject) -> str:
         """Why this deny or ask may speak of the subject although it does not for certain, "" where it cannot."""
-        if self.effect == "allow" or not self._is_about(subject) or self.commands or self.programs or self.arguments:
+        if self.effect == "allow" or not self._is_about(subject):
             return ""
         if self.hosts:
-            unknown = UNKNOWN_HOST in subject.hosts and self.paths is None
+            unknown = UNKNOWN_HOST in subject.hosts and replace(self, hosts=()).matches(subject)
             return f"which host it reaches is not known, and rule {self.id} speaks of one" if unknown else ""
+        if self.commands or self.programs or self.arguments:
+            return ""
         return self._perhaps_path(subject) if self.paths is not None else ""
 
     def _perhaps_path(self, subject: Subject) -> str:

@@ -49,9 +49,9 @@ def suggest_for_tool(call: Call, facts: Sequence[PathFact]) -> tuple[Suggestion,
 
 def why_no_folder(facts: Sequence[PathFact]) -> str:
     """Why nothing longer is offered for a tool that is no shell."""
-    writes = [fact for fact in facts if fact.use != "read"]
-    if len(writes) == 1 and (writes[0].guard or writes[0].error):
-        return f"{writes[0].written}: {writes[0].guard or writes[0].error}"
+    writes = [fact for fact in facts if fact.use == "write"]
+    if len(writes) == 1:
+        return f"{writes[0].written}: {why}" if (why := writes[0].guard or writes[0].error) else ""
     return "only a change of one file can be allowed for longer"
 
 

@@ -265,6 +265,13 @@ def test_a_host_that_is_not_known_asks_where_a_rule_speaks_of_hosts() -> None:
     assert not passed
 
 
+def test_a_rule_for_a_host_and_a_program_asks_as_well_where_the_host_is_not_known() -> None:
+    rule = '[[rule]]\nid = "evil"\neffect = "deny"\nhost = "evil.example"\ncommand = "ssh *"\n'
+    assert effect("ssh -F conf h.example", rule + TOOLS) == "ask"
+    assert effect("ssh h.example", rule + TOOLS) == "allow"
+    assert effect("curl -K conf", rule + TOOLS) == "allow"
+
+
 def test_an_allow_for_a_host_covers_no_other() -> None:
     allow = '[[rule]]\nid = "good"\neffect = "allow"\nprogram = ["?*"]\nhost = "good.example"\n'
     others = [command for command, told in ROWS if told.split() != ["good.example"]]
