@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.facts.effect import effects
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST, address_of, addresses_in
-from interlock.runtime.policy.shell import effects, parse_command
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.shell import parse_command
+from interlock.runtime.policy.verdict.decide import decide
 
 TABLE = r"""
 ssh h.example | h.example
