@@ -174,7 +174,7 @@ def _load_switches(piece: Piece, value: object, loading: _Loading) -> None:
         if name not in known:
             told = f"known are {', '.join(known)}"
             loading.report(line_of_key(piece, "switch_off"), f"there is no built-in rule {name!r}", told)
-    loading.switched_off = tuple(name for name in given if name in known)
+    loading.switched_off = tuple(name for name in given if isinstance(name, str) and name in known)
 
 
 def _load_list(piece: Piece, effect: Any, value: object, loading: _Loading) -> None:
