@@ -16,6 +16,7 @@ from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.path import is_below
 from interlock.runtime.policy.programs import read_usage
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST
+from interlock.runtime.policy.programs.git_touch import tree_use
 from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.reading import read_call
 from interlock.runtime.policy.shell.model import DYNAMIC, SimpleCommand
@@ -40,6 +41,8 @@ class Claims:
     any_write: bool = False
     any_program: bool = False
     any_host: bool = False
+    shows_names: bool = False
+    """Each git command in it shows no content, or writes the index anew, for which it compares every file with it."""
 
     def has_read(self, path: str) -> bool:
         """Whether reading `path` is said."""
@@ -94,7 +97,15 @@ def claims_of(command: str, root: Path) -> Claims:
         lost or any(f.kind == "unknown" and f.use != "read" for f in facts),
         lost,
         lost or any(UNKNOWN_HOST in s.hosts or (s.network and not s.hosts) for s in subjects),
+        all(_shows_names(s) for s in subjects if posixpath.basename(s.program) == "git"),
     )
+
+
+def _shows_names(subject: Subject) -> bool:
+    usage = read_usage("git", subject.args)
+    if usage is None or not usage.verb:
+        return False
+    return tree_use(usage) != "read" or "post-index-change" in usage.program.hooks
 
 
 def _patterns(simple: SimpleCommand, start: str) -> Iterator[str]:

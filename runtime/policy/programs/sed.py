@@ -18,6 +18,8 @@ class Script:
     """Shell text it runs."""
     writes: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
+    anywhere: bool = False
+    """It writes a file whose name only run time tells."""
     dynamic: bool = False
     """It runs text that only run time tells."""
     plain: bool = True
