@@ -46,6 +46,7 @@ ALLOWED: dict[str, str] = {
     "runtime/policy/shell/filters.py likely": "decoders that are computed here",
     "runtime/policy/shell/frame.py _WANTED": "what a pattern in the place of a program is taken for, only ever to deny by",
     "runtime/policy/shell/opener.py _gh": "words of `gh alias set`, in a text that is run",
+    "runtime/policy/shell/opener.py OPENERS": "program -> the function that finds what its words open",
     "runtime/policy/shell/terminal.py _screen": "commands of screen, not programs",
     "runtime/policy/shell/terminal.py TERMINALS": "program -> the function that finds what is typed there",
     "runtime/policy/shell/unwrap.py _feed_shell": "words in front of a shell on another machine",
