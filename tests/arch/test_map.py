@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from interlock.runtime.policy.programs.catalogue import programs
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 WORDS = set(re.findall(r"`([^`\n]+)`", PAGE))
@@ -66,3 +68,9 @@ def test_the_floors_of_the_map_are_those_that_imports_are_held_to() -> None:
     }
     drawn = {(int(floor), room) for floor, room in re.findall(r"^\| (\d) \| `([\w/]+)` \|", PAGE, re.M)}
     assert drawn == held
+
+
+def test_the_readme_promises_no_more_programs_than_the_catalogue_has() -> None:
+    promised = re.search(r"knows of (\d+) programs", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert promised is not None
+    assert int(promised[1]) <= len([entry for entry in programs() if " " not in entry.name])

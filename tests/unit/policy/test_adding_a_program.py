@@ -58,6 +58,11 @@ def test_the_page_names_every_key_once_and_none_that_is_not_there() -> None:
     assert set(re.findall(r"`([^`]+)`", row)) - {"code"} == set(CODE_KINDS)
 
 
+def test_the_page_names_every_file_of_the_catalogue() -> None:
+    kinds = PAGE.split("file of its kind")[1].split("\n\n")[0]
+    assert sorted(re.findall(r"`(\w+)`", kinds)) == [file.name.removesuffix(".toml") for file in catalogue.data_files()]
+
+
 @pytest.mark.parametrize("key", sorted(set(named_in("Keys")) - {"like"}))
 def test_a_key_of_the_page_is_one_that_an_entry_may_have(key: str) -> None:
     """`read_entry` refuses a key that it does not know; one that it knows is at most of the wrong kind."""
