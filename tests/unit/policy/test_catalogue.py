@@ -52,6 +52,15 @@ def test_a_name_or_alias_stands_once_in_all_files() -> None:
                 seen[one] = file
 
 
+def test_every_alias_is_found_however_it_is_written() -> None:
+    """Names are looked for in the text before TOML reads it."""
+    for name, table in _TABLES.items():
+        for alias in table.get("aliases", "").split() if " " not in name else ():
+            entry = program_of(alias)
+            assert entry is not None, alias
+            assert entry.name == name
+
+
 def test_no_option_of_an_entry_has_two_roles() -> None:
     twice = []
     for name, table in _TABLES.items():
