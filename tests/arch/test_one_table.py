@@ -28,7 +28,7 @@ ALLOWED: dict[str, str] = {
     "runtime/gates/codex/command.py _SHELLS": "the forms in which Codex itself wraps a command, as its record shows them",
     "runtime/gates/codex/open_shell.py _opens": "what leaves a shell open, besides the shells that the catalogue knows",
     "runtime/gates/opencode/question.py _TOOLS": "names of tools of opencode, not of programs",
-    "runtime/policy/verdict/floor.py _FORMATS": "the floor is said in full where it is decided, so that no data file can lower it",
+    "runtime/policy/verdict/floor.py _FORMATS": "the floor is said in full where it is decided, and no data can lower it",
     "runtime/policy/facts/folder_fact.py _PRINTING": "to whom a file named like an option does nothing; `prints` can say it",
     "runtime/policy/facts/own_command.py _RUNNERS": "the floor again: what might start `interlock answer`, wider than wrappers",
     "runtime/policy/shell/bounded.py _WITHOUT_PATTERNS": "what the output of a program cannot hold, which no entry says",
