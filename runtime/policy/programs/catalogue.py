@@ -87,6 +87,12 @@ def program_of(name: str) -> Program | None:
     return _entry(found) if found is not None and " " not in found else None
 
 
+def name_of(name: str) -> str:
+    """The name of the entry that speaks of a program: `awk` for `gawk`; the name itself where there is none."""
+    program = program_of(name)
+    return program.name if program is not None else name
+
+
 @lru_cache(maxsize=2048)
 def subcommand_of(program: Program, word: str) -> Program | None:
     """The entry of a sub-command: of `git` and `log`; None where there is none."""

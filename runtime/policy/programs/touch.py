@@ -53,9 +53,9 @@ def plain_touches(usage: Usage, *, reads_only: bool = False, wraps: bool = False
                 # what it runs there may write anything in that folder
                 yield Touch("write", word.text, cause, False, True)
             if not word.option and role.use == "read" and changed:
-                yield Touch("write", word.text, cause, True, below)
+                yield Touch("write", word.text, cause, True, role.below or below)
             if not word.option and role.use == "read" and removed:
-                yield Touch("delete", word.text, cause, True, below)
+                yield Touch("delete", word.text, cause, True, role.below or below)
         elif word.role in ("loose", "value") and not wraps and looks_like_path(word.text):
             yield Touch("read" if reads_only else "write", word.text, word.option, False)
     yield from _unnamed(usage)

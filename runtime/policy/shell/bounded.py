@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from interlock.runtime.policy.programs import program_of, read_usage
+from interlock.runtime.policy.programs import name_of, program_of, read_usage
 from interlock.runtime.policy.programs.catalogue import has_subcommands
 from interlock.runtime.policy.programs.find import find_paths
 from interlock.runtime.policy.programs.option import names
@@ -117,7 +117,7 @@ def _finds_files_alone(values: Sequence[str]) -> bool:
 
 
 def _names_alone(name: str, words: Sequence[Field]) -> bool:
-    return name in ("grep", "egrep", "fgrep") and any(_ONLY_NAMES.fullmatch(f.value) for f in words[1:])
+    return name_of(name) == "grep" and any(_ONLY_NAMES.fullmatch(f.value) for f in words[1:])
 
 
 def _as_files(groups: Sequence[_Group]) -> list[Field] | None:
@@ -219,11 +219,7 @@ def _printed(name: str, words: Sequence[Word], scope: Scope, first: list[Field])
             continue
         if not all(_is_shown(part, scope) or _is_plain(part, scope) for part in word.parts):
             return None
-        if not all(_stays(part, scope) or _is_plain(part, scope) for part in word.parts) and name not in (
-            "true",
-            "false",
-            ":",
-        ):
+        if not all(_stays(part, scope) or _is_plain(part, scope) for part in word.parts) and name_of(name) != ":":
             return None
         fields.append(Field(word.text, False, False, word.start, word.end))
     return fields

@@ -11,6 +11,8 @@ import binascii
 import re
 from collections.abc import Sequence
 
+from interlock.runtime.policy.programs import name_of
+
 _SUBSTITUTE = re.compile(
     r"s(?P<mark>[^\w\s\\])(?P<old>(?:\\.|(?!(?P=mark))[^\n\\])*+)(?P=mark)"
     r"(?P<new>(?:\\.|(?!(?P=mark))[^\n\\])*+)(?P=mark)(?P<flags>[gi]*)\Z"
@@ -38,14 +40,14 @@ def likely(name: str, args: Sequence[str], fed: str) -> str | None:
     if name in _PASSING:
         return fed
     lines = fed.split("\n")
-    match name:
+    match name_of(name):
         case "tac":
             return "\n".join(reversed(lines))
         case "tr":
             return _translated(args, fed)
-        case "sed" | "gsed":
+        case "sed":
             return _substituted(args, fed)
-        case "awk" | "gawk" | "mawk" | "nawk":
+        case "awk":
             return printed_by_awk(args, fed)
         case "base64" | "base32" | "openssl":
             return _decoded(name, args, fed)

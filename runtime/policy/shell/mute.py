@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interlock.runtime.policy.programs import name_of
 from interlock.runtime.policy.syntax.syntax import Node, Sequence, Simple
 
 
@@ -12,4 +13,4 @@ def without_verdict(found: Sequence) -> Sequence:
 
 
 def _sets_verdict(node: Node) -> bool:
-    return isinstance(node, Simple) and node.text in ("true", "false", ":") and not node.redirs
+    return isinstance(node, Simple) and name_of(node.text) == ":" and not node.redirs

@@ -14,7 +14,10 @@ import pytest
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"```toml\n# (\S+)\n(.*?)```", PAGE, re.S))
-ROWS = re.findall(r"^\| `(.+?)` \| (allow|ask|deny) \|", PAGE, re.M)
+_ROW = re.compile(r"^\| `(.+?)` \| (allow|ask|deny) \|", re.M)
+_BARE = PAGE.split("## What needs no ask")[1].split("\n## ")[0]
+BARE_ROWS = _ROW.findall(_BARE)
+ROWS = _ROW.findall(PAGE.replace(_BARE, ""))
 
 
 def interlock(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -51,6 +54,23 @@ def test_every_verdict_of_the_page_comes_out(home: Path) -> None:
     assert len(ROWS) >= 13
     table = home / "rows.toml"
     table.write_text('policy = "policy.toml"\n' + "".join(_case(call, want) for call, want in ROWS))
+    done = interlock(home, "policy", "test", str(table))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_the_page_says_of_no_rule_at_all_comes_out(home: Path) -> None:
+    assert len(BARE_ROWS) >= 12
+    (home / "none.toml").write_text("")
+    table = home / "bare.toml"
+    table.write_text('policy = "none.toml"\n' + "".join(_case(call, want) for call, want in BARE_ROWS))
+    done = interlock(home, "policy", "test", str(table))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_the_page_switches_off_asks(home: Path) -> None:
+    allowed = [call for call, want in BARE_ROWS if want == "allow"]
+    table = home / "off.toml"
+    table.write_text('policy = "quiet.toml"\n' + "".join(_case(call, "ask") for call in allowed))
     done = interlock(home, "policy", "test", str(table))
     assert done.returncode == 0, done.stdout + done.stderr
 
