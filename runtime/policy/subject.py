@@ -193,7 +193,20 @@ def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: Wor
         if touch.text in patterns:
             yield from _expanded(touch, simple, call, world)
             continue
-        yield _as(path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True), touch)
+        fact = _as(path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True), touch)
+        # of a pattern's files the ones that stand beside them have names made from theirs
+        yield replace(fact, kind="pattern") if any(text in touch.text for text in patterns) else fact
+        yield from _link_itself(fact, simple, call, world)
+
+
+def _link_itself(fact: PathFact, simple: SimpleCommand, call: Call, world: World) -> Iterator[PathFact]:
+    """A link that is named, because it may be taken away or replaced itself, and not what it leads to."""
+    folder, name = posixpath.split(fact.written.rstrip("/"))
+    if fact.use == "read" or not fact.resolved or name in ("", ".", "..", "~"):
+        return
+    place = path_fact(folder or ".", fact.use, call, world, cwd=simple.cwd, shell=True)
+    if place.resolved and (own := posixpath.join(place.resolved, name)) != fact.resolved:
+        yield replace(fact, resolved=own, inside=place.inside, kind="file", guard="", own=place.own, below=False)
 
 
 def _as(fact: PathFact, touch: Touch) -> PathFact:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
+import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 from interlock.runtime.policy.call import Call
@@ -36,6 +39,8 @@ class Claims:
     network: bool = False
     patterns: tuple[str, ...] = ()
     """Patterns that the shell makes names of."""
+    tracked: frozenset[str] = frozenset()
+    """Files that git compares with its index by their digests, whatever the command: what they hold is not shown."""
     any_read: bool = False
     any_write: bool = False
     any_program: bool = False
@@ -89,12 +94,31 @@ def claims_of(command: str, root: Path) -> Claims:
         frozenset(posixpath.basename(s.program) for s in subjects),
         frozenset(host for s in subjects for host in s.hosts),
         any(s.network for s in subjects),
-        tuple(pattern for s in subjects if s.simple for pattern in _patterns(s.simple, f"{root}/ws")),
+        (
+            *(p for s in subjects if s.simple for p in _patterns(s.simple, f"{root}/ws")),
+            *_looped(command, f"{root}/ws"),
+        ),
+        tracked_files(root) if any(posixpath.basename(s.program) == "git" for s in subjects) else frozenset(),
         lost or any(f.kind == "unknown" and f.use == "read" for f in facts),
         lost or any(f.kind == "unknown" and f.use != "read" for f in facts),
         lost,
         lost or any(UNKNOWN_HOST in s.hosts or (s.network and not s.hosts) for s in subjects),
     )
+
+
+@cache
+def tracked_files(root: Path) -> frozenset[str]:
+    """The files of the repository in the fixture."""
+    done = subprocess.run(["git", "-C", str(root / "ws"), "ls-files", "-z"], capture_output=True, text=True, check=True)
+    return frozenset(f"{root}/ws/{name}" for name in done.stdout.split("\0") if name)
+
+
+def _looped(command: str, start: str) -> Iterator[str]:
+    """Patterns of a loop that uses none of the names."""
+    for words in re.findall(r"\bfor \w+ in ([^;\n]*)", command):
+        for word in words.replace('"', "").replace("$PWD", start).split():
+            if _is_pattern(word):
+                yield posixpath.normpath(posixpath.join(start, word))
 
 
 def _patterns(simple: SimpleCommand, start: str) -> Iterator[str]:
@@ -115,7 +139,7 @@ _CODE_IN_FILES = frozenset(("script", "include", "config", "joined", "commands")
 def _runs_code(subject: Subject) -> bool:
     """Whether the catalogue says that it runs code of its own, with which it may do anything."""
     simple = subject.simple
-    if simple is None or simple.program == DYNAMIC or "code" in subject.risks:
+    if simple is None or simple.program == DYNAMIC or "code" in subject.risks or "/" in subject.program:
         return True
     name = posixpath.basename(simple.program)
     usage = read_usage(name, simple.argv[1:])

@@ -49,9 +49,19 @@ def pack(usage: Usage) -> Iterator[Touch]:
     endings = _ENDINGS.get(usage.root.name, (".out",))
     own = [word.text for word in usage.words if word.option in ("-S", "--suffix")]
     endings = (*(ending if ending[:1] == "." else f".{ending}" for ending in own), *endings)
+    if usage.of("list"):
+        yield Touch("write", ANYWHERE, "", False)
     for word in usage.words:
-        if word.option or word.role not in ("move", "beside"):
+        if word.option or word.role not in ("move", "beside", "read"):
             continue
+        # a name that is not there is tried again with the endings
+        yield from (Touch("read", word.text + e, "", False) for e in endings[:3] if "." not in word.text)
+        if word.role == "read":
+            continue
+        if usage.has("walk"):
+            yield Touch("write", word.text, "", True, True)
+        if usage.root.name in ("bzip2", "bunzip2"):
+            yield Touch("write", word.text + ".out", "", False)
         ending = next((e for e in endings if word.text.endswith(e)), "")
         if ending:
             bare = word.text.removesuffix(ending)
@@ -74,6 +84,13 @@ def _zip(usage: Usage) -> Iterator[Touch]:
         yield Touch("read", ANYWHERE, "-@", False)
         if usage.has("remove"):
             yield Touch("delete", ANYWHERE, "-@", False)
+
+
+def _archive(usage: Usage) -> Iterator[Touch]:
+    """An archive that is not there under its name is looked for under the name with an ending."""
+    yield from plain_touches(usage)
+    for text in usage.of("archive"):
+        yield from (Touch("read", text + ending, "", False) for ending in (".zip", ".ZIP"))
 
 
 def _seven(usage: Usage) -> Iterator[Touch]:
@@ -214,7 +231,11 @@ def _ffmpeg(usage: Usage) -> Iterator[Touch]:
     """What stands behind a protocol is a path; a sound or picture of a pattern lies in its folder."""
     for touch in plain_touches(usage):
         head, colon, rest = touch.text.partition(":")
-        text = rest if colon and head in ("file", "concat", "concatf", "subfile", "crypto", "cache", "async", "tee") else touch.text
+        text = (
+            rest
+            if colon and head in ("file", "concat", "concatf", "subfile", "crypto", "cache", "async", "tee")
+            else touch.text
+        )
         for part in text.split("|") if colon else [text]:
             yield Touch(touch.use, part, touch.cause, touch.certain, touch.below)
             if "%" in part:
@@ -251,14 +272,16 @@ def _openssl(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
     verb = usage.operands[0] if usage.operands else ""
     for text in usage.operands[1:]:
-        yield Touch("write" if verb in ("genrsa", "rehash", "c_rehash") else "read", text, "", "/" in text or "." in text)
+        yield Touch(
+            "write" if verb in ("genrsa", "rehash", "c_rehash") else "read", text, "", "/" in text or "." in text
+        )
     for word in usage.words:
         if word.role == "text" and word.text.startswith("file:"):
             yield Touch("read", word.text[5:], word.option)
 
 
 FILE_HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
-    "into": into, "pack": pack, "zip": _zip, "seven": _seven, "unrar": _unrar, "ar": _ar, "cpio": _cpio, "pax": _pax,
+    "into": into, "pack": pack, "zip": _zip, "archive": _archive, "seven": _seven, "unrar": _unrar, "ar": _ar, "cpio": _cpio, "pax": _pax,
     "patch": _patch, "rename": _rename, "grep": _grep, "lsof": _lsof, "file": _file, "jq": _jq, "magick": _magick,
     "mogrify": _mogrify, "ffmpeg": _ffmpeg, "beside": _beside, "pdftk": _pdftk, "gs": _gs, "openssl": _openssl,
 }  # fmt: skip

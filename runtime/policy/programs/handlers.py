@@ -88,6 +88,10 @@ def _awk(usage: Usage) -> Iterator[Touch]:
             found = read_awk(word.text)
             yield from (Touch("write", path, ">") for path in found.writes)
             yield from (Touch("read", path, "<") for path in found.reads)
+            if found.unnamed_write:
+                yield Touch("write", ANYWHERE, ">", False)
+            if found.unnamed_read:
+                yield Touch("read", ANYWHERE, "<", False)
 
 
 _COMPARED = ("=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge")

@@ -55,6 +55,8 @@ def plain_touches(usage: Usage, *, reads_only: bool = False, wraps: bool = False
                 yield Touch("delete", word.text, cause, True, below)
         elif word.role in ("loose", "value") and not wraps and looks_like_path(word.text):
             yield Touch("read" if reads_only else "write", word.text, word.option, False)
+        if word.role == "list":
+            yield Touch("read", ANYWHERE, word.option, False)
     yield from _unnamed(usage)
     if not any_read and usage.program.default:
         yield Touch("read", usage.program.default, "", True, below)
