@@ -281,8 +281,9 @@ def _openssl(usage: Usage) -> Iterator[Touch]:
 
 
 FILE_HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
-    "into": into, "pack": pack, "zip": _zip, "archive": _archive, "seven": _seven, "unrar": _unrar, "ar": _ar, "cpio": _cpio, "pax": _pax,
-    "patch": _patch, "rename": _rename, "grep": _grep, "lsof": _lsof, "file": _file, "jq": _jq, "magick": _magick,
-    "mogrify": _mogrify, "ffmpeg": _ffmpeg, "beside": _beside, "pdftk": _pdftk, "gs": _gs, "openssl": _openssl,
+    "into": into, "pack": pack, "zip": _zip, "archive": _archive, "seven": _seven, "unrar": _unrar, "ar": _ar,
+    "cpio": _cpio, "pax": _pax, "patch": _patch, "rename": _rename, "grep": _grep, "lsof": _lsof, "file": _file,
+    "jq": _jq, "magick": _magick, "mogrify": _mogrify, "ffmpeg": _ffmpeg, "beside": _beside, "pdftk": _pdftk,
+    "gs": _gs, "openssl": _openssl,
 }  # fmt: skip
 """Key `touches` of an entry -> who tells what data cannot say."""
