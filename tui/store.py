@@ -156,7 +156,7 @@ class Store:
 
     def _summarised(self, summary: SessionSummary) -> None:
         row = self._summaries[summary.id] = row_of_summary(summary)
-        if (answered := self._feeds.get(row.foreign)) is not None:
+        for answered in [f for i, f in self._feeds.items() if row.foreign and row.foreign in (i, self._works_for(i))]:
             answered.attach(summary.path)
             self._spawn(self._advance(answered), counts=True)
         if summary.writer_alive and summary.id not in self._feeds:
@@ -219,8 +219,14 @@ class Store:
     def _gates_of(self, session_id: str) -> list[Path]:
         """The journals in which gates answered for this session of another agent, the oldest first."""
         assert self._home is not None
-        rows = sorted((r for r in self._summaries.values() if r.foreign == session_id), key=lambda r: r.last_at)
+        about = {session_id, self._works_for(session_id)} - {""}
+        rows = sorted((r for r in self._summaries.values() if r.foreign in about), key=lambda r: r.last_at)
         return [self._home / row.id / "events.jsonl" for row in rows]
+
+    def _works_for(self, session_id: str) -> str:
+        """The session that a sub-agent of another agent works for: its hooks tell the gate that one."""
+        row = self._foreign.rows.get(session_id) if self._foreign is not None else None
+        return row.parent if row is not None else ""
 
     def _told_as(self, session_id: str) -> str:
         """The id under which a session is shown: a gate's journal is shown as the session that it answers for."""

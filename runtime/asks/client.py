@@ -141,9 +141,10 @@ class AskClient:
         made.setblocking(False)
         reader, writer = await asyncio.open_unix_connection(sock=made)
         self = cls(reader, writer)
+        told = {} if kind == "person" else {"kind": kind}  # a host from before kinds refuses what it does not know
         try:
             async with asyncio.timeout(timeout):
-                hello = await self._call("hello", {"client": client, "protocol": PROTOCOL_VERSION, "kind": kind})
+                hello = await self._call("hello", {"client": client, "protocol": PROTOCOL_VERSION, **told})
         except TimeoutError:
             await self.close()
             raise HostGone(f"the host at {path} does not answer") from None

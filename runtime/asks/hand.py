@@ -25,7 +25,8 @@ MULTIPLEXERS = {
     "byobu": "tmux",
 }
 """What their servers call themselves -> the program that speaks to them."""
-RECENT_S = 5
+RECENT_S = 15
+"""Longer than answers that were given together are held back for."""
 _PATIENCE_S = 1.0
 _WORDS = re.compile(r"(?<![\w.-])(tmux|screen|zellij|dtach|abduco|dvtm|byobu)(?![\w])")
 Hand = Callable[[int, int, str, Callable[[int], bool]], bool]

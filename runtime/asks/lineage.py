@@ -69,7 +69,7 @@ class Lineage:
         return living
 
     def objection(self, pid: int) -> str | None:
-        """Why this peer may not answer; None: nothing speaks against it. This very process may always."""
+        """Why this peer may not answer, nor watch; None: nothing speaks against it. This very process may always."""
         if pid == os.getpid():
             return None
         row = self._table.row(pid)
@@ -84,7 +84,7 @@ class Lineage:
         chain = list(self._chain(pid))
         if len(chain) >= _DEEPEST:
             return "what it descends from cannot be told"
-        return self._of_agent(chain) or _of_service(self._table.units(pid), chain) or self._typed(pid, chain)
+        return self._of_agent(chain) or _of_service(self._table.units(pid), chain)
 
     def _of_agent(self, chain: list[tuple[int, ProcessRow]]) -> str | None:
         for pid, row in chain:
@@ -100,9 +100,12 @@ class Lineage:
                 return "it or a process above it was started by an agent, whatever became of its parent"
         return None
 
-    def _typed(self, pid: int, chain: list[tuple[int, ProcessRow]]) -> str | None:
-        """The objection to a peer in a multiplexer that an agent may have typed into."""
-        for above, row in chain:
+    def typed(self, pid: int) -> str | None:
+        """Why an answer of this peer may be an agent's typing: it is in a multiplexer that an agent has used, and no
+        person's hand is there at this moment. None: nothing speaks for that. To watch, no hand is needed."""
+        if pid == os.getpid() or not self.known.touched:
+            return None
+        for above, row in self._chain(pid):
             program = MULTIPLEXERS.get(row.name)
             if program in self.known.touched and not self._hand(pid, above, program, self._may_type):
                 return (

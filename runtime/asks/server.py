@@ -59,7 +59,7 @@ class AskServer:
         self._lineage = Lineage()
         self._others = discovery.OtherHosts()
         self._desk = Desk(broker, listed, grants)
-        self._desk.objection = self.objection
+        self._desk.objection = self._objection_to_answer
         self._announce = announce
         self._judged: dict[int, tuple[frozenset[int], float, str | None]] = {}
         self._endpoint: Endpoint | None = None
@@ -144,6 +144,9 @@ class AskServer:
             self._judged.clear()
         self._judged[pid] = (agents, now, verdict)
         return verdict
+
+    def _objection_to_answer(self, pid: int) -> str | None:
+        return self.objection(pid) or self._lineage.typed(pid)
 
     async def _accept(self, listener: socket.socket) -> None:
         loop = asyncio.get_running_loop()

@@ -119,8 +119,8 @@ def _find(wanted: str) -> Waiting:
 
     found = gather("interlock answer")
     fitting = [one for one in found.waiting if one.view.ask_id == wanted]
+    ask, _, host = wanted.rpartition("@") if "@" in wanted else (wanted, "", "")
     if not fitting:
-        ask, _, host = wanted.rpartition("@") if "@" in wanted else (wanted, "", "")
         fitting = [one for one in found.waiting if ask and one.view.ask_id.startswith(ask) and _is_of(one, host)]
         fitting = [one for one in fitting if one.view.ask_id == ask] or fitting
     if len(fitting) == 1:
@@ -128,7 +128,7 @@ def _find(wanted: str) -> Waiting:
     if fitting:
         raise CommandFault(_several(wanted, fitting))
     more = "".join(f"\n{plain(problem)}" for problem in (*found.problems, *found.unreached))
-    known = fate(wanted, found.sockets)
+    known = fate(ask, found.sockets)
     if known is not None:
         raise CommandFault(f"not answered: {plain(known)}.{more}")
     raise CommandFault(f"no open ask {plain(wanted)!r}. `interlock asks` lists them.{more}")

@@ -157,7 +157,10 @@ def _ask(
         ask_id=new_ask_id(),
         prompt=setting.masked(prepared.prompt),
         risks=tuple(decision.risks),
-        facts=decision.facts() | prepared.facts | ({"footing": call.footing.on_wire()} if call.footing else {}),
+        facts=decision.facts()
+        | prepared.facts
+        | {"outputLimit": setting.manifest.limit(tool.name, tool.max_bytes)}
+        | ({"footing": call.footing.on_wire()} if call.footing else {}),
         suggested_rules=tuple(offer.plain() for offer in offers),
         input_digest=call.digest,
         diff=call.diff_ref.id if call.diff_ref else None,

@@ -111,10 +111,6 @@ class RuntimeSession:
             grants=Grants(rules_are_read=policy is None),
         )
         listening = _server(setting, title) if server else None
-        if listening is not None:
-            setting.touch = listening.touch
-            # where all below this process is the agent's, other hosts need not be told of each command
-            setting.strays.on_began = None if brand.adopts() else lambda pid: listening.learn((pid,))
         session = cls(setting, listening)
         try:
             journal.append(_first_event(setting, who, title, model, parent), durable=True)
@@ -264,7 +260,11 @@ def _server(setting: Setting, title: str | None) -> AskServer:
         journal=str(journal.path),
     )
     grants = SessionGrants(journal, setting.grants)
-    return AskServer(setting.broker, sessions=(info,), agent_pids=setting.strays.leaders, grants=grants)
+    server = AskServer(setting.broker, sessions=(info,), agent_pids=setting.strays.leaders, grants=grants)
+    setting.touch = server.touch
+    # where all below this process is the agent's, other hosts need not be told of each command
+    setting.strays.on_began = None if brand.adopts() else lambda pid: server.learn((pid,))
+    return server
 
 
 def _first_event(

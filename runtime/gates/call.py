@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from interlock.runtime.events.permission import Approver, Scope
+from interlock.runtime.events.question import questions_of
 
 AgentKind = Literal["claude_code", "codex", "opencode", "gemini", "acp"]
 POLICY_NAMES: dict[str, str] = {
@@ -122,6 +123,9 @@ def title_of(call: ForeignCall) -> str:
 
 
 def _told(call: ForeignCall) -> str:
+    asked = questions_of(call.input) if call.question else ()
+    if asked:
+        return _line([one.text for one in asked])
     return call.prompt or next((_line(call.input[key]) for key in _TELLING if call.input.get(key)), "")
 
 

@@ -122,6 +122,8 @@ def _facts(call: ForeignCall, decision: Decision) -> dict[str, object]:
     facts = {**decision.facts(), **call.facts}
     if call.is_unconfined:
         facts["outsideSandbox"] = True
+    if call.question:
+        facts["question"] = True
     if call.sub_agent is not None:
         facts["subAgent"] = {"id": call.sub_agent.id, "type": call.sub_agent.type}
     return facts

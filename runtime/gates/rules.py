@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from interlock.runtime.gates.call import ForeignCall
+from interlock.runtime.gates.gemini.permit import policy_file
 from interlock.runtime.journal.place import config_home, run_home, state_home
 from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.decide import Decision, Policy, World, decide
@@ -31,7 +32,8 @@ class Rules:
         self._kept: dict[tuple[str, ...], tuple[Signature, Policy]] = {}
         self.world: World = PosixWorld()
         self._home = os.path.expanduser("~")
-        self._protected = (str(state_home()), str(config_home()), str(run_home()))
+        sign = policy_file(os.environ)
+        self._protected = (str(state_home()), str(config_home()), str(run_home()), str(sign))
 
     def policy(self, roots: Sequence[str]) -> Policy:
         """The policy for a workspace."""

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 
 from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.decision import Decision, Effect, Part, no_offers
+from interlock.runtime.policy.decision import Decision, Effect, Part, no_offers, no_reason
 from interlock.runtime.policy.glance import Glance
 from interlock.runtime.policy.grant import Grant, Suggestion, grant_layer
 from interlock.runtime.policy.gravity import gravity
@@ -24,7 +24,7 @@ from interlock.runtime.policy.risk import risks_of
 from interlock.runtime.policy.rule import STRENGTH, Verdict
 from interlock.runtime.policy.rule_index import RuleIndex
 from interlock.runtime.policy.subject import Subject
-from interlock.runtime.policy.suggest import suggest_for_shell, suggest_for_tool
+from interlock.runtime.policy.suggest import suggest_for_shell, suggest_for_tool, why_no_folder, why_none
 
 __all__ = ["Decision", "Effect", "Part", "Policy", "World", "decide"]
 
@@ -153,6 +153,7 @@ def _decision(call: Call, reading: Reading, verdicts: Sequence[Verdict], verdict
         paths,
         _is_understood(call, reading),
         partial(_offers, call, reading, verdicts, verdict, paths) if verdict.effect == "ask" else no_offers,
+        partial(_why_once, call, reading, verdict, paths) if verdict.effect == "ask" else no_reason,
         shell.operators if shell else (),
         call.cwd,
         (*((call.unclear,) if call.unclear else ()), *(shell.notes if shell else ())),
@@ -182,6 +183,17 @@ def _offers(
         # an ask of a rule stands above every allow of a pattern or a folder; only this very call can be carried on
         return tuple(offer for offer in offers if offer.field in ("command", "path"))
     return offers
+
+
+def _why_once(call: Call, reading: Reading, verdict: Verdict, paths: tuple[PathFact, ...]) -> str:
+    """Why nothing longer than once is offered."""
+    if verdict.source == "managed":
+        return "a managed rule asks each time"
+    if call.unclear:
+        return "what it does is not fully understood"
+    if reading.shell is not None:
+        return why_none(reading)
+    return why_no_folder(paths)
 
 
 def _is_understood(call: Call, reading: Reading) -> bool:

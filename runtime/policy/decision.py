@@ -73,6 +73,11 @@ def no_offers() -> tuple[Suggestion, ...]:
     return ()
 
 
+def no_reason() -> str:
+    """None is known."""
+    return ""
+
+
 @record
 class Decision:
     """The verdict and all that led to it."""
@@ -87,6 +92,8 @@ class Decision:
     understood: bool = True
     offer: Callable[[], tuple[Suggestion, ...]] = field(default=no_offers, repr=False, compare=False)
     """Works out `suggestions` from what was seen; only a question to a person needs them."""
+    why_once: Callable[[], str] = field(default=no_reason, repr=False, compare=False)
+    """Works out why nothing is offered."""
     operators: tuple[str, ...] = ()
     cwd: str = ""
     notes: tuple[str, ...] = ()
@@ -98,6 +105,13 @@ class Decision:
     def suggestions(self) -> tuple[Suggestion, ...]:
         """What a standing permission could be offered for, the narrowest first."""
         return self.offer()
+
+    @property
+    def only_once(self) -> str:
+        """Why this ask cannot be allowed for longer than once, "" where it can or is no ask."""
+        if self.effect != "ask" or self.suggestions:
+            return ""
+        return self.why_once() or "nothing that could stand covers it"
 
     @property
     def network(self) -> bool:
@@ -123,6 +137,8 @@ class Decision:
                 "readOnly": self.read_only,
                 "operators": list(self.operators),
             }
+        if why := self.only_once:
+            facts["onlyOnce"] = why
         if self.notes:
             facts["notes"] = list(self.notes)
         return facts

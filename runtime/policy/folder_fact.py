@@ -1,12 +1,14 @@
 """What speaks against a command because of what stands in a folder that it names.
 
 Promises: `diff` compares the files of a folder, and follows the links among them: none may lead out, and where there are
-more than can be looked at, one may. A pattern at the beginning of a word becomes an option where a file has a name like one. Pure.
+more than can be looked at, one may. A pattern at the beginning of a word becomes an option where a file bears such a name.
+Pure.
 """
 
 from __future__ import annotations
 
 import posixpath
+import sys
 from collections.abc import Sequence
 
 from interlock.runtime.policy.call import Call, World
@@ -28,7 +30,50 @@ def folder_objections(simple: SimpleCommand, call: Call, world: World) -> tuple[
     name = program_name(simple.program)
     if simple.globs and name not in _PRINTING and _is_option(simple, call, world):
         return ("a pattern stands for a file whose name would be taken for an option",)
-    return _comparing(name, simple, call, world) if name in _COMPARING else ()
+    if name in _COMPARING:
+        return _comparing(name, simple, call, world)
+    return (*_heeding(name, simple, call, world), *_shadowing(name, simple, call, world))
+
+
+def _heeding(name: str, simple: SimpleCommand, call: Call, world: World) -> tuple[str, ...]:
+    """A file in the folder, or above it, by which another program is run in its place: `rust-toolchain.toml`."""
+    usage = read_usage(name, simple.argv[1:])
+    heeded = (usage.program.heeds | usage.root.heeds) if usage is not None else frozenset()
+    if not heeded:
+        return ()
+    if simple.cwd is None:
+        return (f"which version of {name} runs is known only at run time",)
+    folder = posixpath.normpath(posixpath.join(call.cwd, simple.cwd))
+    while True:
+        for file in sorted(heeded):
+            if world.resolve(posixpath.join(folder, file)).exists:
+                return (f"{file} says which {name} runs, or what it runs",)
+        if folder in ("/", ""):
+            return ()
+        folder = posixpath.dirname(folder)
+
+
+_LOADED = sys.stdlib_module_names | names("pip setuptools distutils pkg_resources wheel")
+
+
+def _shadowing(name: str, simple: SimpleCommand, call: Call, world: World) -> tuple[str, ...]:
+    """`python -m` looks for modules in its folder first."""
+    usage = read_usage(name, simple.argv[1:])
+    modules = usage.of("module") if usage is not None else []
+    if usage is None or not modules or {"-I", "-P"} & set(usage.options):
+        return ()
+    loaded = {modules[0].partition(".")[0], *_LOADED}
+    folder = posixpath.join(call.cwd, simple.cwd) if simple.cwd is not None else None
+    for pattern in _MODULE_FILES if folder else ():
+        found = world.expand(posixpath.join(folder or "", pattern), MOST_NAMES)
+        for path in found if found is not None else ("json.py",):
+            own = posixpath.relpath(path, folder or "/").partition("/")[0].partition(".")[0]
+            if own in loaded:
+                return (f"{own} in this folder may be loaded in place of the module of Python",)
+    return () if folder else ("which modules it loads is known only at run time",)
+
+
+_MODULE_FILES = ("*.py", "*.pyc", "*.so", "*/__init__.py", "*/__init__.pyc")
 
 
 def _is_option(simple: SimpleCommand, call: Call, world: World) -> bool:

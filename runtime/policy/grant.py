@@ -1,8 +1,9 @@
 """Standing permissions made from a person's answer. Pure.
 
 Promises: a grant covers exactly what it says and never more than the tool it was made for; it ends with its session or
-at its time. A deny from any layer stands above it. Four kinds, by `field`: `command` (this text in this folder) and
-`path` (this file) carry one answer on; `pattern` (commands of this form) and `folder` (files in it) are rules.
+at its time. A deny from any layer stands above it. Five kinds, by `field`: `command` (this text in this folder) and
+`path` (this file) carry one answer on; `pattern` (commands of this form), `reading` (programs, where the catalogue finds
+that they only read and run nothing) and `folder` (files in it) are rules.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from interlock.runtime.policy.pattern import PatternError, read_pattern
 from interlock.runtime.policy.rule import Rule
 from interlock.runtime.policy.tool import command_of, paths_of, tool_kind
 
-Field = Literal["command", "path", "pattern", "folder"]
+Field = Literal["command", "path", "pattern", "folder", "reading"]
 PATTERN_JOINT = "\n"
 """Between several patterns of one grant; no pattern holds a line end."""
 
@@ -32,7 +33,7 @@ class Suggestion:
     tool: str
     field: Field
     value: str
-    """The exact command, the resolved path of the file or folder, or patterns, one a line."""
+    """The exact command, the resolved path of the file or folder, or patterns or programs, one a line."""
     cwd: str
     label: str
     """For a person, at most 80 characters."""
@@ -79,6 +80,12 @@ class Grant:
             if self.field == "pattern":
                 patterns = tuple(read_pattern(text) for text in self.value.split(PATTERN_JOINT))
                 return Rule(self.id, "allow", _REASON, tools=("bash",), commands=patterns, text=self.value)
+            if self.field == "reading":
+                programs = tuple(self.value.split(PATTERN_JOINT))
+                text = f"reading\0{self.value}"
+                return Rule(
+                    self.id, "allow", _REASON, ("bash",), programs=programs, read_only=True, inside=True, text=text
+                )
             if self.field == "folder":
                 globs = read_globs((_literal(self.value) + "/**",))
                 return Rule(

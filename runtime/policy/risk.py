@@ -7,47 +7,7 @@ from typing import Protocol
 
 from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.path import PathFact
-
-RUNS_PROJECT_CODE = frozenset(
-    (
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "npx",
-        "make",
-        "cargo",
-        "go",
-        "mvn",
-        "gradle",
-        "pip",
-        "pip3",
-        "poetry",
-        "uv",
-        "tox",
-        "nox",
-        "pytest",
-        "jest",
-        "vitest",
-        "composer",
-        "bundle",
-        "rake",
-        "python",
-        "python3",
-        "node",
-        "ruby",
-        "perl",
-        "php",
-        "deno",
-        "dotnet",
-        "swift",
-        "cmake",
-        "ninja",
-        "just",
-        "task",
-        "docker",
-    )
-)
+from interlock.runtime.policy.programs import program_of
 
 
 class PartLike(Protocol):
@@ -59,6 +19,8 @@ class PartLike(Protocol):
     def network(self) -> bool: ...
     @property
     def understood(self) -> bool: ...
+    @property
+    def read_only(self) -> bool: ...
 
 
 def risks_of(call: Call, parts: Sequence[PartLike], paths: Sequence[PathFact]) -> tuple[str, ...]:
@@ -71,9 +33,9 @@ def risks_of(call: Call, parts: Sequence[PartLike], paths: Sequence[PathFact]) -
     names = list(dict.fromkeys([part.program.rpartition("/")[2] for part in parts if part.program]))
     if names:
         found.append(f"runs {', '.join(names)}")
-    code = [name for name in names if name in RUNS_PROJECT_CODE]
-    if code:
-        found.append(f"{code[0]} runs code of the project: scripts, tests, hooks")
+    code = next((name for name in names if _runs_code(name)), "")
+    if code and not all(part.read_only for part in parts):
+        found.append(f"{code} runs code of the project: scripts, tests, hooks")
     if any(part.network for part in parts):
         found.append("uses the network")
     found += _named("writes", paths, "write")
@@ -88,6 +50,11 @@ def _named(verb: str, paths: Sequence[PathFact], use: str) -> list[str]:
     facts = [fact for fact in paths if fact.use == use and fact.inside and not fact.guard]
     names = list(dict.fromkeys(fact.written for fact in facts))
     return [f"{verb} {', '.join(names[:5])}{' and more' if len(names) > 5 else ''}"] if names else []
+
+
+def _runs_code(name: str) -> bool:
+    entry = program_of(name)
+    return entry is not None and entry.code in ("interpreter", "project", "packages", "tasks")
 
 
 def _of_path(fact: PathFact) -> str:

@@ -1,8 +1,8 @@
-"""What a standing permission could be offered for an ask: the narrowest first.
+"""What a standing permission could be offered for an ask: the narrowest first; or why nothing could.
 
 Promises: nothing for what is not fully understood, destroys, starts a shell or code of its own, reaches outside or to a
-guarded path; nothing for loops, conditions, here-documents, substitutions. No label is longer than 80 characters or
-holds a line end. Pure.
+guarded path; nothing for loops, conditions, here-documents, substitutions. The tests, the lint and the build of a
+project are offered exactly as they are written. No label is longer than 80 characters or holds a line end. Pure.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.grant import PATTERN_JOINT, Suggestion
 from interlock.runtime.policy.path import PathFact
 from interlock.runtime.policy.pattern import PatternError, read_pattern
-from interlock.runtime.policy.prefix import prefix_of
-from interlock.runtime.policy.programs.option import names
+from interlock.runtime.policy.prefix import prefix_of, reaches_code
+from interlock.runtime.policy.programs import read_usage
 from interlock.runtime.policy.reading import Reading
 from interlock.runtime.policy.shell import parse_command
 from interlock.runtime.policy.shell.feed import is_shell
 from interlock.runtime.policy.shell.model import SimpleCommand
+from interlock.runtime.policy.stand import verifies, why_only_once
 from interlock.runtime.policy.subject import Subject
 
 _MOST_LABEL = 80
@@ -46,14 +47,23 @@ def suggest_for_tool(call: Call, facts: Sequence[PathFact]) -> tuple[Suggestion,
     return tuple(offers)
 
 
+def why_no_folder(facts: Sequence[PathFact]) -> str:
+    """Why nothing longer is offered for a tool that is no shell."""
+    writes = [fact for fact in facts if fact.use != "read"]
+    if len(writes) == 1 and (writes[0].guard or writes[0].error):
+        return f"{writes[0].written}: {writes[0].guard or writes[0].error}"
+    return "only a change of one file can be allowed for longer"
+
+
 def suggest_for_shell(call: Call, reading: Reading, asking: Sequence[Subject]) -> tuple[Suggestion, ...]:
     """For a command: its exact text in its folder, then commands that begin alike."""
-    if not _is_offerable(reading) or not asking:
+    if not asking or why_none(reading):
         return ()
     offers: list[Suggestion] = []
     if not any(_begins_badly(subject) for subject in reading.subjects):
-        label = "exactly this command, in this folder"
-        offers.append(Suggestion(call.tool, "command", reading.command, call.cwd, label))
+        offers.append(Suggestion(call.tool, "command", reading.command, call.cwd, _exactly(asking)))
+    if any(subject.read_only and _needs_reading(subject) for subject in asking):
+        return (*offers, *_by_reading(call, asking))
     patterns = list(dict.fromkeys(_patterns(asking)))
     value = PATTERN_JOINT.join(patterns)
     label = ", ".join(patterns)
@@ -62,6 +72,36 @@ def suggest_for_shell(call: Call, reading: Reading, asking: Sequence[Subject]) -
     elif patterns and value == reading.command:
         offers.append(Suggestion(call.tool, "pattern", value, call.cwd, _fit(f"{label}, in any folder")))
     return tuple(offers)
+
+
+def _exactly(asking: Sequence[Subject]) -> str:
+    """The label of the exact command, with a warning where it runs code that may be other code the next time."""
+    runs = any(subject.simple is not None and not subject.read_only and verifies(subject.simple) for subject in asking)
+    return "exactly this, in this folder; runs the project's code as it then is" if runs else _EXACTLY
+
+
+_EXACTLY = "exactly this command, in this folder"
+
+
+def _needs_reading(subject: Subject) -> bool:
+    """Whether a pattern for its text would cover what runs code or does anything else."""
+    assert subject.simple is not None
+    usage = read_usage(subject.program, subject.args)
+    return usage is None or reaches_code(usage) or not usage.program.standing
+
+
+def _by_reading(call: Call, asking: Sequence[Subject]) -> Iterator[Suggestion]:
+    """These programs, as long as they are understood to only read."""
+    if not all(s.read_only and not s.boundary and not s.objections and not _sets(s) for s in asking):
+        return
+    named = list(dict.fromkeys([subject.program for subject in asking if not subject.wrapper]))
+    label = f"{', '.join(named)}: whatever only reads and runs nothing, inside the workspace"
+    if named and len(label) <= _MOST_LABEL and not any("/" in name for name in named):
+        yield Suggestion(call.tool, "reading", PATTERN_JOINT.join(named), call.cwd, label)
+
+
+def _sets(subject: Subject) -> bool:
+    return subject.simple is not None and _is_beyond_a_pattern(subject.simple)
 
 
 def _patterns(asking: Sequence[Subject]) -> Iterator[str]:
@@ -100,24 +140,28 @@ def _reads_back(text: str) -> bool:
     return "\n" not in text
 
 
-def _is_offerable(reading: Reading) -> bool:
+def why_none(reading: Reading) -> str:
+    """Why nothing longer than once could be offered for a command, "" where something could."""
     shell = reading.shell
     if shell is None or not shell.understood or reading.over:
-        return False
-    if any(_is_barred(subject) for subject in reading.subjects):
-        return False
-    return _is_plain(reading.command, shell.commands)
+        return "what it does is not fully understood"
+    why = next((why for subject in reading.subjects if (why := _why_barred(subject))), "")
+    if why:
+        return why
+    return "" if _is_plain(reading.command, shell.commands) else "it is more than plain commands, one after the other"
 
 
-def _is_barred(subject: Subject) -> bool:
+def _why_barred(subject: Subject) -> str:
     simple = subject.simple
-    if simple is None or not simple.program or any(redirect.operator in ("<<", "<<<") for redirect in simple.redirects):
-        return True
+    if simple is None or not simple.program:
+        return "a part of it is no command"
+    if any(redirect.operator in ("<<", "<<<") for redirect in simple.redirects):
+        return "a text that stands in it is part of what it does"
     if any(word in simple.via for word in ("$(", "`", "<(", ">(", "function", "trap", "eval", "xargs", "find", "sudo")):
-        return True
-    if subject.risks & {"destructive", "privileged", "dynamic"}:
-        return True
-    return not subject.wrapper and not subject.read_only and bars_standing(simple)
+        return f"{simple.program} is run by {simple.via}, with words that may be others the next time"
+    if grave := sorted(subject.risks & {"destructive", "privileged", "dynamic"}):
+        return f"{simple.program} is {grave[0]}"
+    return why_only_once(subject)
 
 
 def _is_plain(text: str, commands: Sequence[SimpleCommand]) -> bool:
@@ -148,32 +192,3 @@ def _short(folder: str, call: Call) -> str:
 def _fit(label: str) -> str:
     label = "".join(c if c.isprintable() else "?" for c in label)
     return label if len(label) <= _MOST_LABEL else label[: _MOST_LABEL - 1] + "…"
-
-
-_RUNNERS = names(
-    "python python2 python3 perl ruby node deno bun php lua Rscript julia tclsh osascript pwsh powershell eval "
-    "source . exec ssh sudo doas su env xargs find parallel watch nohup setsid timeout time nice strace gdb awk "
-    "gawk sed docker podman kubectl npx bunx pnpx uvx pipx dd shred kill pkill killall reboot shutdown chmod "
-    "chown curl wget nc crontab at alias export unset hash enable trap command builtin coproc git-shell"
-)
-_DESTRUCTIVE_SUBCOMMANDS = {
-    "git": names("reset clean push rebase filter-branch filter-repo gc reflog update-ref checkout restore config"),
-    "npm": names("publish unpublish exec x login token owner deprecate config"),
-    "yarn": frozenset(["publish", "dlx", "exec"]),
-    "pnpm": frozenset(["publish", "dlx", "exec"]),
-    "cargo": names("publish yank login owner install"),
-    "gh": names("secret auth ssh-key gpg-key alias extension"),
-    "terraform": names("apply destroy import state taint"),
-    "make": frozenset(),
-}
-
-
-def bars_standing(simple: SimpleCommand) -> bool:
-    """Whether no standing permission should ever be offered for this command."""
-    name = simple.program.rpartition("/")[2]
-    if re.sub(r"[0-9.]+$", "", name) in _RUNNERS or name in _RUNNERS or is_shell(name):
-        return True
-    words = [word for word in simple.argv[1:] if not word.startswith("-")]
-    if name == "gh" and words[1:2] in (["delete"], ["merge"], ["close"], ["archive"]):
-        return True
-    return bool(words) and words[0] in _DESTRUCTIVE_SUBCOMMANDS.get(name, frozenset())

@@ -1,6 +1,6 @@
 """A runtime killed at any moment: no acknowledged answer lost, nothing run without one, nothing run by the recovery.
 
-(spec ASK-1, EV-3, Q-2; issue: first light.) `INTERLOCK_LONG=1` kills 200 times instead of 25.
+(spec ASK-1, EV-3, Q-2; issue: first light.) `INTERLOCK_LONG=1` kills 400 times instead of 25.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from interlock.runtime.engine.recover import NOTHING, recover_session
 from interlock.runtime.journal.chain import verify
 from interlock.runtime.journal.writer import writer_alive
 
-KILLS = 200 if os.environ.get("INTERLOCK_LONG") else 25
+KILLS = 400 if os.environ.get("INTERLOCK_LONG") else 25
 SEED = int(os.environ.get("INTERLOCK_SEED", "20260110"))
 PATIENCE_S = 20.0
 TYPICAL_BYTES = 60_000

@@ -14,6 +14,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -436,6 +437,10 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("STATE", "RUN", "CONFIG"):
         monkeypatch.setenv(f"INTERLOCK_{name}_DIR", str(tmp_path / name.lower()))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/policy.toml").write_text(
+        '[[rule]]\nid = "all"\neffect = "ask"\ntool = "bash"\nreason = "look"\n'
+    )
 
 
 @pytest.mark.parametrize("batch", range(TRIALS // BATCH))
@@ -443,7 +448,9 @@ async def test_nothing_runs_on_what_was_not_shown(tmp_path: Path, batch: int) ->
     for place in ("ws", "out", "marks", "bin/a", "bin/b", "repositories"):
         (tmp_path / place).mkdir(parents=True)
     repository = made_repository(tmp_path / "repositories")
-    host = {"PATH": f"{tmp_path}/bin/a:{tmp_path}/bin/b:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    # without the starters of other Pythons, which take longer than all the rest
+    path = f"{tmp_path}/bin/a:{tmp_path}/bin/b:{Path(sys.executable).resolve().parent}:/usr/local/bin:/usr/bin:/bin"
+    host = {"PATH": path, "HOME": str(tmp_path)}
     wrong: list[str] = []
     kinds: Counter[str] = Counter()
     async with RuntimeSession.start(tmp_path / "ws", agent="test", server=False, environment=host) as session:

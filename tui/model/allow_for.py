@@ -77,6 +77,7 @@ _FIELDS = {
     "command": "exactly this command, and only in this folder",
     "path": "changes of this one file",
     "pattern": "commands of this form in any folder; by rule, in every project",
+    "reading": "these programs in any folder, as long as they are understood to only read",
     "folder": "changes of every file in this folder and below",
 }
 

@@ -70,6 +70,12 @@ def may_stand(ask: Ask | None) -> bool:
     return ask is not None and any(one.digest and standing(ask, one) for one in ask.suggestions)
 
 
+def why_only_once(ask: Ask) -> str:
+    """Why it cannot be allowed for longer, as the policy says it."""
+    said = ask.facts.get("onlyOnce")
+    return said if isinstance(said, str) and said else "nothing that could stand is offered for this ask"
+
+
 def lock_of(ask: Ask, *, end_seen: bool, rows_below: int, folded: int, end_asked: bool) -> str:
     """Why allow is not live whatever the time, or nothing. A deny is never locked."""
     if not ask.is_whole:

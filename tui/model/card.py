@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from interlock.runtime.events.question import Question, questions_of
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.inked import EMPTY, Inked, beside, hanging, ink
 from interlock.tui.model.moment import age, count, minute
@@ -125,7 +126,7 @@ def warnings(ask: Ask) -> list[str]:
     text = ask.command if ask.command is not None else flat(ask.input)
     said = list(escape(text).warnings)
     said += [_lookalike(found) for found in confusables(text)[:6]]
-    if ask.facts.get("understood") is False:
+    if ask.facts.get("understood") is False and not ask.facts.get("question"):
         said.append("not all of it could be understood: read the whole text")
     if ask.diff_fault:
         said.append(ask.diff_fault)
@@ -145,6 +146,8 @@ def body(ask: Ask, width: int) -> Body:
     """The raw text in full, then its parts; the diff is drawn by its own widget."""
     if ask.missing:
         return Body((ink(("the rest of this ask is on its way; it can be answered when it is here", "mark")),))
+    if asked := questions_of(ask.input):
+        return Body(tuple(_question_rows(asked, width)))
     if ask.command is None:
         return Body(tuple(arguments(ask.input, width)))
     parts = parts_of(ask.facts, ask.cwd)
@@ -154,6 +157,19 @@ def body(ask: Ask, width: int) -> Body:
     if rest:
         lines += [EMPTY, *arguments(rest, width)]
     return Body((*lines, *([] if parts else _path_rows(ask, width))), folded)
+
+
+def _question_rows(asked: tuple[Question, ...], width: int) -> list[Inked]:
+    """Each question with the answers that it offers, a line each."""
+    rows: list[Inked] = []
+    for number, one in enumerate(asked):
+        rows += [EMPTY] if number else []
+        rows += ink((one.text, "bold"), (f"   {one.header}" if one.header else "", "quiet")).wrapped(width)
+        rows += [ink(("several may be chosen", "quiet"))] if one.is_many else []
+        for place, (label, description) in enumerate(one.options, 1):
+            said = ink((label, ""), (f"   {description}" if description else "", "quiet"))
+            rows += hanging(f"  {place}", said, width, indent=5)
+    return rows
 
 
 def _raw(command: str, parts: tuple[Part, ...], width: int) -> tuple[list[Inked], int]:
@@ -277,7 +293,8 @@ class Fact:
 
 COVERS = "s covers"
 """The row that says what `s` would allow; without it `s` is not live."""
-FOLD_ORDER = ("before", "agent says", "risk", COVERS, "why asked")
+OUTPUT = "output"
+FOLD_ORDER = ("before", OUTPUT, "agent says", "risk", COVERS, "why asked")
 """What gives way first where there is little room."""
 
 
@@ -296,6 +313,8 @@ def facts(ask: Ask, width: int) -> list[Fact]:
         first, *wider = ask.suggestions
         more = (f"   for… has {count(len(wider), 'wider one')}" if wider else "", "quiet")
         rows.append((COVERS, ink((first.label, ""), more)))
+    if (limit := ask.facts.get("outputLimit")) and isinstance(limit, int) and ask.command is not None:
+        rows.append((OUTPUT, ink((f"is cut at {limit:,} bytes for the agent; the whole is kept", "quiet"))))
     allowed, denied = ask.before
     said = f"you allowed {ask.tool} {count(allowed, 'time')} in this session, denied {denied}"
     rows.append(

@@ -104,6 +104,8 @@ def _wanted(ask: Ask) -> str:
     """What is asked for: the beginning of a command, for its own words tell more than what the tool is called."""
     if ask.command is not None and ask.command.strip():
         return ask.command.strip().split("\n")[0]
+    if ask.facts.get("question") and ask.prompt:
+        return ask.prompt
     named = ask.prompt.split(" ")[0].casefold() in (ask.tool.casefold(), ask.tool.casefold().split("_")[0])
     return ask.prompt if ask.prompt and named else f"{ask.tool} {ask.prompt}".strip()
 

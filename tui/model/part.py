@@ -89,12 +89,21 @@ def _effects(item: Mapping[str, Any]) -> Iterable[str]:
     for fact in item["paths"] if isinstance(item.get("paths"), list | tuple) else ():
         if isinstance(fact, Mapping) and (fact.get("use") != "read" or not _is_harmless(fact)):
             inside = ", inside" if _is_harmless(fact) else ""
-            yield f"{_USES.get(_text(fact.get('use')), 'touches')} {path_words(fact)}{inside}"
+            below = " (recursively)" if fact.get("recursive") else ""
+            yield f"{_USES.get(_text(fact.get('use')), 'touches')} {path_words(fact)}{below}{inside}"
     if item.get("readOnly") and not item.get("network"):
         yield "read-only"
 
 
-_USES = {"read": "reads", "write": "writes", "delete": "deletes", "execute": "runs"}
+_USES = {
+    "read": "reads",
+    "write": "writes",
+    "delete": "deletes",
+    "discard": "discards changes of",
+    "execute": "runs",
+    "run": "runs",
+    "connect": "connects to",
+}
 
 
 def _is_harmless(fact: Mapping[str, Any]) -> bool:

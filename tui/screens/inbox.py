@@ -32,7 +32,7 @@ from interlock.tui.commands import (
     bind,
 )
 from interlock.tui.model.alike import alike
-from interlock.tui.model.answers import BY_COMMAND, may_stand, offered
+from interlock.tui.model.answers import BY_COMMAND, may_stand, offered, why_only_once
 from interlock.tui.model.ask import Ask
 from interlock.tui.model.given import Given, given
 from interlock.tui.model.inbox import InboxRow, place, row_age, row_line, rows
@@ -379,7 +379,7 @@ class InboxScreen(FrameScreen):
         if ask is None or not self._card_in_view:
             return
         if not may_stand(ask):
-            self.card.say("only once: nothing that could stand is offered for this ask" if ask.is_open else "")
+            self.card.say(f"only once: {why_only_once(ask)}" if ask.is_open else "")
             return
         app, lock = self.interlock, self.card.locked_because
         screen = AllowForScreen(ask, clock=app.clock, guard=app.guard_seconds, lock=lock)

@@ -11,10 +11,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from interlock.runtime.gates.codex.websocket import WebSocket, WebSocketClosed
+from websockets.asyncio.client import ClientConnection, unix_connect
+from websockets.exceptions import WebSocketException
+
 from interlock.runtime.version import __version__
 
 PATIENCE_S = 30.0
+MOST_BYTES = 64 << 20
+"""Of one message."""
 
 
 class ServerGone(Exception):
@@ -28,7 +32,7 @@ class ServerRefused(Exception):
 class AppServer:
     """One client of an app-server. Read `messages` in one place; the answers to `call` come through it."""
 
-    def __init__(self, socket: WebSocket) -> None:
+    def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
         self._count = 0
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
@@ -39,9 +43,11 @@ class AppServer:
     async def connect(cls, path: str) -> AppServer:
         """Say hello on a socket. Raises ServerGone."""
         try:
-            server = cls(await WebSocket.connect(path))
-        except (OSError, TimeoutError, WebSocketClosed) as error:
+            # this machine's own server: nothing to compress, and a process that hangs is noticed by what it does not answer
+            socket = await unix_connect(path, max_size=MOST_BYTES, compression=None, ping_interval=None)
+        except (OSError, TimeoutError, EOFError, WebSocketException) as error:
             raise ServerGone(f"codex app-server cannot be reached on {path}: {error}") from None
+        server = cls(socket)
         about = {"name": "interlock", "title": "Interlock", "version": __version__}
         try:
             await server.call("initialize", {"clientInfo": about, "capabilities": {"experimentalApi": True}})
@@ -92,15 +98,15 @@ class AppServer:
     async def _send(self, message: Mapping[str, Any]) -> None:
         try:
             await self._socket.send(json.dumps(message))
-        except WebSocketClosed as error:
+        except WebSocketException as error:
             raise ServerGone(f"codex app-server is gone: {error}") from None
 
     async def _read(self) -> None:
         why = "the conversation was ended"
         try:
             while True:
-                self._take(await self._socket.receive())
-        except WebSocketClosed as error:
+                self._take(await self._socket.recv())
+        except WebSocketException as error:
             why = str(error)
         finally:
             for waiting in self._waiting.values():
@@ -108,7 +114,7 @@ class AppServer:
                     waiting.set_exception(ServerGone(f"codex app-server is gone: {why}"))
             self._messages.put_nowait(None)
 
-    def _take(self, text: str) -> None:
+    def _take(self, text: str | bytes) -> None:
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):

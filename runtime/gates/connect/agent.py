@@ -29,6 +29,7 @@ from interlock.runtime.gates.connect.plan import (
 from interlock.runtime.gates.connect.receipt import Receipt, load
 from interlock.runtime.gates.doctor.check import Check
 from interlock.runtime.gates.gemini import switches as gemini_switches
+from interlock.runtime.gates.gemini.permit import POLICY_FILE
 from interlock.runtime.gates.gemini.settings import KNOWN_VERSIONS as GEMINI_VERSIONS
 from interlock.runtime.gates.gemini.settings import gemini_hooks, gemini_policy
 from interlock.runtime.gates.opencode import switches as opencode_switches
@@ -116,7 +117,7 @@ def _codex(config: Path, service: ServiceConfig, receipt: Receipt | None, _: Cho
 def _gemini(config: Path, service: ServiceConfig, receipt: Receipt | None, _: Choice) -> list[Change]:
     return [
         hooks_change(config, gemini_hooks(), "json-hooks", receipt),
-        whole_change(config.parent / "policies" / "interlock.toml", gemini_policy(service), receipt),
+        whole_change(config.parent / POLICY_FILE, gemini_policy(service), receipt),
     ]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from interlock.runtime.sources.gemini.sign import FIELD, FOLDER, HEAD
@@ -18,6 +19,13 @@ from interlock.runtime.sources.gemini.sign import FIELD, FOLDER, HEAD
 OPENED = ("run_shell_command", "replace", "write_file", "web_fetch")
 """Tools that Gemini CLI asks about by default, in its modes `default` and `autoEdit`."""
 SHELL = "run_shell_command"
+POLICY_FILE = "policies/interlock.toml"
+"""Beside the settings; who can read it can write the sign."""
+
+
+def policy_file(env: Mapping[str, str]) -> Path:
+    """Where the rule stands that lets pass what carries the sign."""
+    return Path(env.get("GEMINI_CLI_HOME") or env.get("HOME") or Path.home(), ".gemini", POLICY_FILE)
 
 
 def sign_of(key: str) -> str:

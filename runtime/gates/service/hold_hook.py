@@ -2,8 +2,7 @@
 
 Promises: no Python is started while the service answers; a hook that gets no answer prints the words that its agent reads as
 "ask in your own prompt" (the last argument) and ends with 0, so that a service that is gone never lets a call pass. An agent
-that gives this program up, waits for its end all the same and then lets the call pass (Gemini CLI) is kept waiting, unless the
-answer is that the call may run.
+that gives this program up gets no answer any more, and its question is taken back within seconds.
 Does not promise: anything about an agent that ends the program with all it started: `docs/connect.md`.
 """
 
@@ -28,35 +27,39 @@ _PROGRAM = """\
 # Hands a hook of a coding agent to the gate service of Interlock and waits for the answer. Written by `interlock connect`.
 #   gate-hold.sh ROUTE PID-OF-THE-AGENT WORDS-WITHOUT-AN-ANSWER [THE SAME WITHOUT A TERMINAL]   < the hook's JSON
 umask 077
-agent=$2
-strict=$3
-# An agent whose own time is over has ended the shell above us. It reads nothing any more and lets the call pass when this
-# program ends: only what lets it pass anyway may end it then, and the end of the agent.
-say() {{
-    case "$1" in
-        '{{}}' | '{{"decision": "allow"'*) ;;
-        *) [ -z "$strict" ] || kill -0 "$PPID" 2>/dev/null || while kill -0 "$agent" 2>/dev/null; do sleep 2; done ;;
-    esac
-    [ -z "$1" ] || printf '%s\\n' "$1"
-    exit 0
-}}
 # questions of a session that `interlock codex` watches over its own connection are asked there
 if [ -n "$INTERLOCK_ATTACHED" ] && [ -z "$3" ]; then
     exit 0
 fi
 body=$(cat)
-post() {{
+# an agent whose own time is over has ended the shell above us: nobody reads the answer any more
+is_awaited() {{
+    kill -0 "$PPID" 2>/dev/null
+}}
+hold() {{
     printf '%s' "$body" | curl -q -sS -f --noproxy '*' --max-time {hold} --unix-socket {socket} \\
         -H 'Content-Type: application/json' -H "X-Interlock-Agent-Pid: $2" -H '{wait_header}: {hold}' \\
-        --data-binary @- "http://gate/$1"
+        --data-binary @- "http://gate/$1" 2>/dev/null &
+    request=$!
+    (while is_awaited; do sleep 2; done; kill "$request") >/dev/null 2>&1 &
+    watch=$!
+    wait "$request"
+    code=$?
+    kill "$watch" 2>/dev/null
+    return "$code"
 }}
-answer=$(post "$1" "$2" 2>/dev/null)
+say() {{
+    [ -z "$1" ] || printf '%s\\n' "$1"
+    exit 0
+}}
+answer=$(hold "$1" "$2")
 code=$?
 [ "$code" -ne 0 ] || say "$answer"
+is_awaited || exit 0
 # 28: a whole day has passed, and with it the time of the agent
 if [ "$code" -ne 28 ]; then
     (unset INTERLOCK_AGENT INTERLOCK_CALL; {start} gate serve --detach </dev/null >/dev/null 2>&1)
-    answer=$(post "$1" "$2" 2>/dev/null) && say "$answer"
+    answer=$(hold "$1" "$2") && say "$answer"
 fi
 case "$(readlink "/proc/$2/fd/0" 2>/dev/null) $(ps -o args= -p "$2" 2>/dev/null) " in
     *" -p "* | *" --prompt "* | *" --prompt="* | /dev/null*) say "${{4-$3}}" ;;

@@ -7,37 +7,54 @@ files of the package.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from interlock.runtime.policy.programs.entry import EntryError, Program, read_entry
 
 _DIGITS = "0123456789."
+_HEADING = re.compile(r"\A\[\"?([^\"\]]+|\])\"?\]")
+_ALIASES = re.compile(r"^aliases = '([^']*)'", re.M)
+
+
+def data_files() -> list[Traversable]:
+    """The data files of the package, in the order of their names."""
+    folder = files("interlock.runtime.policy.programs").joinpath("data")
+    return sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
 
 
 @cache
-def _tables() -> Mapping[str, Mapping[str, Any]]:
-    """Every entry as it stands in the files, by name."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for file in sorted(files("interlock.runtime.policy.programs").joinpath("data").iterdir(), key=lambda f: f.name):
-        if not file.name.endswith(".toml"):
-            continue
-        for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items():
-            if name in found:
-                raise EntryError(f"{name} stands twice: a program has one entry")
-            found[name] = table
+def _texts() -> Mapping[str, str]:
+    """Every entry as it stands in the files, by name: parsing all of them would take longer than most decisions are for."""
+    found: dict[str, str] = {}
+    for file in data_files():
+        for text in re.split(r"(?m)^(?=\[)", file.read_text(encoding="utf-8"))[1:]:
+            heading = _HEADING.match(text)
+            name = heading[1] if heading else text[:40]
+            if heading is None or name in found:
+                raise EntryError(f"{name} in {file.name} stands twice, or has no heading: a program has one entry")
+            found[name] = text
     return found
+
+
+@cache
+def table_of(name: str) -> Mapping[str, Any]:
+    """One entry as TOML reads it."""
+    return tomllib.loads(_texts()[name])[name]
 
 
 @cache
 def _names() -> Mapping[str, str]:
     """Every name and alias -> the entry."""
-    found = {name: name for name in _tables()}
-    for name, table in _tables().items():
-        for alias in str(table.get("aliases", "")).split():
+    found = {name: name for name in _texts()}
+    for name, text in _texts().items():
+        aliases = _ALIASES.search(text)
+        for alias in aliases[1].split() if aliases else ():
             whole = " ".join((*name.split()[:-1], alias)) if " " in name else alias
             if whole in found:
                 raise EntryError(f"{whole} is an alias of {name} and of {found[whole]}, or has an entry of its own")
@@ -47,9 +64,9 @@ def _names() -> Mapping[str, str]:
 
 @cache
 def _entry(name: str) -> Program:
-    table = _tables()[name]
+    table = table_of(name)
     like = table.get("like")
-    if like is not None and like not in _tables():
+    if like is not None and like not in _texts():
         raise EntryError(f"{name}: it is like {like}, which has no entry")
     return read_entry(name, table, _entry(like) if like is not None else None)
 
@@ -74,9 +91,9 @@ def subcommand_of(program: Program, word: str) -> Program | None:
 @cache
 def has_subcommands(program: Program) -> bool:
     """Whether any sub-command of it has an entry."""
-    return any(name.startswith(program.name + " ") for name in _tables())
+    return any(name.startswith(program.name + " ") for name in _texts())
 
 
 def programs() -> tuple[Program, ...]:
     """Every entry, sub-commands too."""
-    return tuple(_entry(name) for name in _tables())
+    return tuple(_entry(name) for name in _texts())

@@ -261,6 +261,12 @@ def _ar(usage: Usage) -> str:
     return "" if plain else "it does more than list"
 
 
+def _locked(usage: Usage) -> str:
+    """Without these cargo writes a lock file and fetches what it misses."""
+    bound = usage.reading.has("--frozen") or (usage.reading.has("--locked") and usage.reading.has("--offline"))
+    return "" if bound else "it may fetch packages and write the lock file, except with --frozen"
+
+
 def _find(usage: Usage) -> str:
     return find_verdict(usage.args)
 
@@ -280,6 +286,7 @@ CHECKS: dict[str, Callable[[Usage], str]] = {
     "ip": _ip,
     "jq": _jq,
     "kill": _kill,
+    "locked": _locked,
     "ls": _ls,
     "no_cache": _no_cache,
     "no_list": _no_list,

@@ -71,6 +71,8 @@ class Program:
     """Long options are written with one dash, so that `-o` and `--o` are one."""
     stop: bool = False
     """Options end at the first operand."""
+    leading: int = 0
+    """With `stop`: so many operands may stand in front of further options, as the host of ssh does."""
     optional: frozenset[str] = frozenset()
     """Options whose value stands in the same word or nowhere: `od -w16`, `sed -i.bak`, `--backup=numbered`."""
     pairs: tuple[str, ...] = ()
@@ -121,6 +123,10 @@ class Program:
     """What of the repository is lost: always, or with an option of the role `remove`, and then of the name given."""
     hooks: frozenset[str] = frozenset()
     """The hooks of the repository that it can start; `*`: any."""
+    module_too: bool = False
+    """It is a module of Python as well: `python -m` runs it."""
+    heeds: frozenset[str] = frozenset()
+    """Files that, in the folder of the command or above it, say which program or version is really run."""
     goal: str = ""
     """What it verifies: tests, lint, types, build, format."""
 
@@ -145,12 +151,12 @@ class Program:
         return bool(self.code) or any(OPERANDS[role].code for role in roles if role in OPERANDS)
 
 
-_LISTS = {"aliases", "given", "pairs", "fetches", "marks", "version", "verbs", "scripts", "hooks"}
+_LISTS = {"aliases", "given", "pairs", "fetches", "marks", "version", "verbs", "scripts", "hooks", "heeds"}
 _TEXTS = {"default", "check", "touches", "code", "goal", "prints", "tree", "into", "gone", "spills", "plus"}
-_NUMBERS = {"most", "least", "named_by"}
+_NUMBERS = {"most", "least", "named_by", "leading"}
 _SWITCHES = {
     "only_reads", "below", "numbers", "one_dash", "stop", "safe_globs", "network", "transparent", "dashes", "elsewhere",
-    "assigns",    "standing", "exact", "visible", "literal", "bundled",
+    "assigns",    "standing", "exact", "visible", "literal", "bundled", "module_too",
 }  # fmt: skip
 
 
@@ -195,10 +201,10 @@ def read_entry(name: str, table: Mapping[str, Any], like: Program | None = None)
 
 
 def option_names(text: str) -> list[str]:
-    """`-ab --long` -> `-a`, `-b`, `--long`."""
+    """`-ab --long` -> `-a`, `-b`, `--long`; a name of one letter is written with one dash everywhere."""
     found: list[str] = []
     for word in text.split():
-        found += [word] if word.startswith("--") else [f"-{letter}" for letter in word[1:]]
+        found += [word] if word.startswith("--") and len(word) > 3 else [f"-{letter}" for letter in word.lstrip("-")]
     return found
 
 

@@ -12,6 +12,7 @@ from interlock.runtime.policy.programs.awk import read_awk
 from interlock.runtime.policy.programs.files import FILE_HANDLERS
 from interlock.runtime.policy.programs.find import find_paths, find_references, find_verdict
 from interlock.runtime.policy.programs.git_touch import git_touches
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.programs.sed import read_sed
 from interlock.runtime.policy.programs.tar import tar_touches
 from interlock.runtime.policy.programs.touch import ANYWHERE, Touch, plain_touches
@@ -65,6 +66,27 @@ def _curl(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
 
 
+def _wget(usage: Usage) -> Iterator[Touch]:
+    """What it fetches is written into its folder, except where another place is named."""
+    named = {"-O", "--output-document", "--spider"} & set(usage.options)
+    if not named and not {"-P", "--directory-prefix"} & set(usage.options):
+        yield Touch("write", ".", "", True, True)
+    yield from plain_touches(usage)
+
+
+_SOCKET_FILES = names("OPEN CREATE CREAT GOPEN FILE UNIX UNIX-CONNECT UNIX-LISTEN UNIX-CLIENT UNIX-SENDTO PIPE")
+
+
+def _socat(usage: Usage) -> Iterator[Touch]:
+    yield from plain_touches(usage)
+    for word in usage.of("socket"):
+        kind, colon, rest = word.partition(":")
+        if colon and kind.upper() in _SOCKET_FILES:
+            yield Touch("write", rest.split(",")[0], kind)
+        elif "/" in word and not colon:
+            yield Touch("write", word)
+
+
 def _sed(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
     # BSD takes an empty word behind -i for the ending, and the next one is the script
@@ -115,6 +137,8 @@ HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
     "dd": _dd,
     "curl": _curl,
     "sed": _sed,
+    "socat": _socat,
+    "wget": _wget,
     "awk": _awk,
     "test": _test,
     "git": git_touches,

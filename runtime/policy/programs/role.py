@@ -65,11 +65,17 @@ VALUES: dict[str, Role] = {
     "host": Role(),  # a host, an address, a URL
     "proxy": Role(),  # a host on the way
     "listen": Role(),  # an own address, which is no host
+    "query": Role(),  # a name that is asked for, `@server` that is asked, or what is asked for
+    "conninfo": Role(),  # `host=… dbname=…`, a URL, or a name without a host
+    "image": Role(),  # an image of a container, whose registry is a host
+    "hosts": Role(use="read"),  # a file of hosts, or hosts with commas
+    "socket": Role(code=True),  # `TCP:host:port`, `EXEC:program`, `OPEN:file`
     "program": Role(code=True),  # a program that is run
     "shell": Role(code=True),  # a command line that is run
     "inline": Role(harmless=True, code=True),  # such a program, which the handler of the entry reads
     "script": Role(use="read", code=True),  # a file of such code
     "include": Role(use="read", code=True),  # a module, a plug-in or a library
+    "module": Role(harmless=True, code=True),  # a module by its name: what follows are its words
     "config": Role(use="read", code=True),  # settings, which may name programs
     # words of the languages in which a program takes commands
     "exec": Role(code=True), "ssh": Role(code=True), "gdb": Role(code=True), "vim": Role(code=True),

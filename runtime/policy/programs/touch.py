@@ -49,6 +49,9 @@ def plain_touches(usage: Usage, *, reads_only: bool = False, wraps: bool = False
             any_read = any_read or (not word.option and role.use in ("read", "write"))
             cause = word.option or ("cd" if word.role == "cd" else "")
             yield Touch(role.use, word.text, cause, True, role.below or (below and not word.option))
+            if word.role == "cd" and (usage.program.code or usage.root.code):
+                # what it runs there may write anything in that folder
+                yield Touch("write", word.text, cause, False, True)
             if not word.option and role.use == "read" and changed:
                 yield Touch("write", word.text, cause, True, below)
             if not word.option and role.use == "read" and removed:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from interlock.runtime.policy.programs.address import UNKNOWN_HOST, address_of, hosts_in, is_remote
-from interlock.runtime.policy.programs.git_touch import REPOSITORY, UNLESS, WHOLE, reaches_out
+from interlock.runtime.policy.programs.address import hosts_in
+from interlock.runtime.policy.programs.git_touch import REPOSITORY, UNLESS, WHOLE
 from interlock.runtime.policy.programs.handlers import HANDLERS
+from interlock.runtime.policy.programs.reach import reached_by
 from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.programs.role import ROLES
 from interlock.runtime.policy.programs.touch import ANYWHERE, NO_FILES, Touch, looks_like_path, pieces_of, plain_touches
@@ -47,12 +48,10 @@ def touched_by(name: str, args: Sequence[str], *, reads_only: bool, wraps: bool 
         found[-1] = Touch("read" if reads_only else "write", ANYWHERE)
     base = usage.of("cd")
     if base:
-        found = [
-            _moved(touch, base) if touch.cause not in ("-C", "cd", REPOSITORY, WHOLE, UNLESS) else touch
-            for touch in found
-        ]
+        moves = {"-C", "cd", REPOSITORY, WHOLE, UNLESS, *(word.option for word in usage.words if word.role == "cd")}
+        found = [touch if touch.cause in moves else _moved(touch, base) for touch in found]
     suspects = [] if reads_only or wraps else _suspects(usage, args)
-    network, hosts = _network(usage, args)
+    network, hosts = reached_by(usage, args)
     return Touched(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(suspects))[:_MOST_SUSPECTS], hosts, network)
 
 
@@ -102,23 +101,3 @@ def _suspects(usage: Usage, args: Sequence[str]) -> list[str]:
             # it may take a value, and then the next word is no operand
             found += [piece for word in usage.args[at + 1 : at + 2] for piece in pieces_of(word)]
     return [piece for piece in found if piece not in NO_FILES and piece not in (".", "..")]
-
-
-def _network(usage: Usage, args: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
-    """Whether the network is used, and the hosts named; an unknown one where it cannot be told which."""
-    found = list(hosts_in(args))
-    named = [word for word in usage.words if word.role in ("host", "proxy")]
-    named += [word for word in usage.words if word.role in ("from", "to") and is_remote(word.text)]
-    found += [address_of(word.text) for word in named]
-    program = usage.program
-    network = program.network or usage.root.network or bool(named) or usage.has("fetch")
-    network = network or (bool(usage.root.fetches) and not usage.root.fetches.isdisjoint(args))
-    if usage.root.name == "git":
-        network = reaches_out(usage)
-    if network and usage.unlisted:
-        # an option that is not known may take the word that was read as the host, and another is the host then
-        found += [address_of(word) for word in usage.operands if "/" not in word]
-        found.append(UNKNOWN_HOST)
-    if network and not found:
-        found.append(UNKNOWN_HOST)
-    return network, tuple(dict.fromkeys(host for host in found if host))

@@ -93,25 +93,61 @@ def _read(name: str, args: tuple[str, ...]) -> Usage | None:
     words: list[Word] = []
     options: list[Option] = []
     program, verb, start = root, "", 0
-    while has_subcommands(program):
-        reading = read_options(args[start:], replace_stop(program.spec))
-        at = start + reading.operands[0] if reading.operands else len(args)
-        inner = subcommand_of(program, args[at]) if at < len(args) else None
-        if inner is None:
-            break
-        options += reading.options
-        words += _values(program, reading, start)
-        verb = f"{verb} {args[at]}".lstrip()
-        program, start = inner, at + 1
+    known = dict(root.options)
+    while (step := _step(program, args, start)) is not None:
+        options += step.own.options
+        words += _values(program, step.own, start)
+        verb = f"{verb} {step.shown}".lstrip()
+        program, start = step.program, step.end
+        known |= program.options
     rest = args[start:]
     reading = _reading(program, rest)
     options += reading.options
     words += _values(program, reading, start)
     given = tuple([option.name for option in options])
     words += _operands(program, reading, rest, start, given)
-    known = (program.options, root.options)
-    unlisted = tuple([name for name in given if name not in known[0] and name not in known[1]])
+    unlisted = tuple([name for name in given if name not in known])
     return Usage(program, root, verb, tuple(words), given, unlisted, reading, rest, args)
+
+
+@record
+class _Step:
+    """From a program to the sub-command, or the module, whose words follow."""
+
+    program: Program
+    shown: str
+    own: Reading
+    """The options in front of it."""
+    end: int
+    """Where its words begin."""
+
+
+def _step(program: Program, args: Sequence[str], start: int) -> _Step | None:
+    if "module" in program.options.values() and (step := _module(program, args, start)) is not None:
+        return step
+    if not has_subcommands(program):
+        return None
+    reading = read_options(args[start:], replace_stop(program.spec))
+    at = start + reading.operands[0] if reading.operands else len(args)
+    inner = subcommand_of(program, args[at]) if at < len(args) else None
+    return _Step(inner, args[at], reading, at + 1) if inner is not None else None
+
+
+def _module(program: Program, args: Sequence[str], start: int) -> _Step | None:
+    """`-m MODULE` ends the options of an interpreter."""
+    reading = read_options(args[start:], replace_stop(program.spec))
+    named = next((o for o in reading.options if program.options.get(o.name) == "module" and o.value), None)
+    if named is None or named.value is None:
+        return None
+    inner = subcommand_of(program, f"-m {named.value}")
+    if inner is None:
+        found = program_of(named.value)
+        inner = found if found is not None and found.module_too else _ANY_MODULE
+    end = start + named.value_index + 1
+    return _Step(inner, f"-m {named.value}", read_options(args[start:end], replace_stop(program.spec)), end)
+
+
+_ANY_MODULE = Program("a module", code="interpreter", standing=False)
 
 
 def _reading(program: Program, args: Sequence[str]) -> Reading:
@@ -119,7 +155,25 @@ def _reading(program: Program, args: Sequence[str]) -> Reading:
         return Reading((), tuple(range(len(args))))
     if program.bundled and args and args[0][:1] != "-" and args[0].isalnum():
         return _bundled(program, args)
+    if program.leading:
+        return _led(program, args)
     return read_options(_countless(program, args), program.spec)
+
+
+def _led(program: Program, args: Sequence[str]) -> Reading:
+    """Options, the operands that may stand in front of further options, and those options."""
+    options: list[Option] = []
+    operands: list[int] = []
+    start = 0
+    for left in range(program.leading, -1, -1):
+        reading = read_options(args[start:], program.spec)
+        options += [Option(o.name, o.value, o.index + start, o.value_index + start) for o in reading.options]
+        found = [at + start for at in reading.operands]
+        operands += found[:1] if left else found
+        if not found:
+            break
+        start = found[0] + 1
+    return Reading(tuple(options), tuple(operands))
 
 
 def _bundled(program: Program, args: Sequence[str]) -> Reading:

@@ -78,7 +78,7 @@ def unwrap_options(usage: Usage, frame: Frame, state: State, walk: Walk) -> None
                 _value("vim", field.value[1:], field.known, frame, state, walk, "+")
 
 
-_NOT_TEXT = frozenset(("script", "include", "config", "inline", "command", "commands", "joined"))
+_NOT_TEXT = frozenset(("script", "include", "config", "inline", "module", "socket", "command", "commands", "joined"))
 """Code that lies in a file or in a language that is not read here, and commands that `wrapper` lists."""
 
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from interlock.runtime.policy.programs.catalogue import program_of
-from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.programs.touch import ANYWHERE, Touch
 from interlock.runtime.policy.programs.touched import Touched, touched_by
 from interlock.runtime.policy.shell.classify import is_read_only, is_wrapper, program_name
@@ -42,7 +41,7 @@ def _of_words(name: str, command: SimpleCommand, reads_only: bool) -> Touched:
     args = command.argv[1:]
     found = touched_by(name, args, reads_only=reads_only, wraps=is_wrapper(command))
     entry = program_of(name)
-    if entry is not None and entry.code == "interpreter" and not asks_version(name, args):
+    if entry is not None and entry.code == "interpreter" and not reads_only:
         return Touched(
             (*found.touches, Touch("write", ANYWHERE, "", False)), found.suspects, found.hosts, found.network
         )

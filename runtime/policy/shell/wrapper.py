@@ -34,7 +34,7 @@ def unwrap_wrapper(entry: Program, frame: Frame, state: State, walk: Walk) -> No
     for option in reading.options:
         if entry.options.get(option.name) == "shell" and option.value is not None:
             walk.code(option.value, fields[option.value_index].known, frame, inner, option.name)
-    if (code := reading.value("--entrypoint")) and entry.options.get("--entrypoint") == "value":
+    if (code := reading.value("--entrypoint")) and entry.options.get("--entrypoint") == "program":
         words = [Field(code, True, False, frame.start, frame.end), *(fields[i] for i in reading.operands[1:])]
         walk.run(frame.inner(words), inner, "--entrypoint")
         return

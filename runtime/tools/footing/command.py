@@ -86,12 +86,13 @@ def _name(simple: SimpleCommand) -> str:
 
 def runs_code(simple: SimpleCommand) -> bool:
     """Whether the command runs, or works by, code that is in a file."""
-    return "/" in simple.program or _name(simple) in table.RUNNING or simple.program.startswith("<")
+    name = simple.program
+    return bool(name) and ("/" in name or name.startswith("<") or table.runs_files(name))
 
 
 def _words(simple: SimpleCommand, around: Surroundings) -> Iterator[tuple[str, Depth]]:
     """Everything that could be a path, and how closely what is there is held."""
-    depth: Depth = "identity" if around.reads_only and not around.runs else "content"
+    depth: Depth = "identity" if around.reads_only else "content"
     if "/" in simple.program:
         yield simple.program, "content"
     for at, word in enumerate(simple.argv[1:], 1):
@@ -154,7 +155,7 @@ def _patterns(simple: SimpleCommand, folder: str, around: Surroundings) -> Itera
             around.budget.spent[f"the names that {simple.argv[at]} stands for"] = None
             continue
         yield Item("names", simple.argv[at], {"names": "\0".join(sorted(map(around.follower.shown, names)))})
-        depth: Depth = "identity" if around.reads_only and not around.runs else "content"
+        depth: Depth = "identity" if around.reads_only else "content"
         for name in names:
             yield look_at(name, what="path", name=_short(name, around), depth=depth, budget=around.budget)
 
@@ -175,7 +176,7 @@ def _orders(simple: SimpleCommand, folder: str, texts: Sequence[str], around: Su
         for place in folders:
             if not _holds(place, around.cwd):
                 yield from folder_items(place, around.follower.shown, around.budget)
-    if around.runs and name != "git":
+    if around.runs and not around.reads_only and name != "git":
         yield from _followed(simple, folder, texts, folders, around)
 
 

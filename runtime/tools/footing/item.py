@@ -16,6 +16,8 @@ from typing import Any
 
 MOST_ON_WIRE = 60
 """Items told in an ask; an event must stay one that a screen can read. The digest covers all."""
+MOST_CHARS = 200
+"""Characters of one field."""
 _FIRST, _LAST = 1, 99
 MOST_TOLD = 5
 """Changes named in one sentence."""
@@ -39,6 +41,11 @@ class Item:
     def key(self) -> tuple[str, str]:
         """What it is compared by."""
         return self.what, self.name
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether a person may want to see it: neither a fact that stands elsewhere in the ask nor a word that is no path."""
+        return not self.what.startswith("fact") and (self.what != "path" or self.fields.get("kind") != "missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +88,15 @@ class Footing:
 
     def on_wire(self) -> dict[str, Any]:
         """As it stands in an ask's facts."""
-        shown = [{"what": i.what, "name": i.name, **i.fields} for i in self.items.values() if i.what != "fact"]
+        telling = [item for item in self.items.values() if item.is_telling]
+        shown = [
+            {"what": i.what, "name": _clean(i.name), **{k: _brief(k, v) for k, v in i.fields.items()}} for i in telling
+        ]
         return {
             "digest": self.digest,
             "count": len(self.items),
             "items": shown[:MOST_ON_WIRE],
-            **({"unbound": list(self.unbound)} if self.unbound else {}),
+            **({"unbound": [_clean(why) for why in self.unbound]} if self.unbound else {}),
         }
 
 
@@ -104,7 +114,7 @@ def quick(path: str) -> tuple[int, ...] | None:
 def told(changes: tuple[str, ...]) -> str:
     """The changes as one sentence."""
     more = len(changes) - MOST_TOLD
-    return "; ".join(changes[:MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
+    return _clean("; ".join(changes[:MOST_TOLD])) + (f"; and {more} more" if more > 0 else "")
 
 
 def _change(before: Item | None, after: Item | None) -> tuple[int, str]:
@@ -162,8 +172,18 @@ _SENTENCES: tuple[tuple[str, Callable[[str, str, str], str]], ...] = (
 )
 
 
+def _brief(name: str, value: str) -> str:
+    """A field as an event can hold it: not thousands of names."""
+    return f"{len(value.split(chr(0))) if value else 0} names" if name == "names" else _short(_clean(value))
+
+
+def _clean(text: str) -> str:
+    """Text that can be written down: a name on disk may be no valid Unicode."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:79] + "…"
+    return text if len(text) <= MOST_CHARS else text[: MOST_CHARS - 1] + "…"
 
 
 @dataclass(slots=True)

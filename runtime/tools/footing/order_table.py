@@ -1,32 +1,23 @@
-"""Which programs take orders from files, and from which without being told. Data alone.
+"""From which files a program takes orders without being told. Data alone, beside the policy's catalogue of programs.
 
-To be replaced by the policy's catalogue of programs once that tells the same: nothing but `follow`, `command` and
-`python` may read these tables.
+What runs code is the catalogue's to say; here stands what it does not tell yet: the files a program looks for by itself.
+Nothing but `follow`, `command` and `repository` reads these tables, so that they can move there.
 """
 
 from __future__ import annotations
 
 from itertools import product
 
-_SHELLS = "sh bash dash zsh ksh mksh ash fish busybox source . eval exec"
-_INTERPRETERS = (
-    "python pypy perl ruby node nodejs deno bun tsx ts-node php lua luajit Rscript julia awk gawk mawk nawk sed gsed tclsh "
-    "expect osascript pwsh powershell java groovy scala guile jq sqlite3 gdb vim nvim ex ed m4 bc dc R octave elixir"
+from interlock.runtime.policy.programs import program_of
+
+_MORE = (
+    ". asdf bc bunx chroot coverage dbus-run-session direnv doas ed eslint eval exec find hatch java javac ld ltrace meson mix "
+    "mypy nohup nsenter nvm parallel pdm perf pipenv pnpx pre-commit prettier pyenv ruff source ssh-agent strace su sudo "
+    "terraform tsc unshare uvx valgrind xvfb-run"
 )
-_BUILDERS = (
-    "make gmake bmake just task ninja cmake meson ant mvn gradle gradlew rake bundle bazel scons tox nox invoke fab doit "
-    "cargo go swift dotnet stack cabal mix lein sbt zig npm npx yarn pnpm pnpx bunx corepack pip pip3 pipx uv uvx poetry "
-    "pdm hatch pipenv conda composer gem docker docker-compose podman vagrant terraform ansible-playbook pre-commit "
-    "cc gcc c++ g++ clang clang++ rustc javac ld as ghc ocaml nim crystal tcc "
-    "pytest py.test nosetests coverage mypy pyright pylint flake8 ruff black sphinx-build jest vitest mocha ava eslint "
-    "prettier tsc webpack vite rollup gulp grunt lerna nx turbo playwright cypress phpunit rspec"
-)
-_CARRIERS = (
-    "env sudo doas su xargs parallel nohup time timeout nice ionice setsid stdbuf watch entr find fd chroot unshare nsenter "
-    "flock script strace ltrace gdbserver valgrind perf ssh-agent dbus-run-session xvfb-run direnv asdf mise rtx nvm pyenv"
-)
-RUNNING = frozenset(f"{_SHELLS} {_INTERPRETERS} {_BUILDERS} {_CARRIERS}".split())
-"""Programs that run, or change by, what a file says: its names are followed."""
+RUNNING = frozenset(_MORE.split())
+"""Programs that run, or change by, what a file says, though the catalogue does not call it code. Those of the catalogue that
+may run code, and those that it does not know, are taken for such anyway."""
 _STARTERS = "npm npx yarn pnpm pnpx bun bunx uv uvx poetry pdm hatch pipenv bundle composer corepack"
 STARTING = frozenset(_STARTERS.split())
 """Programs that put the project's own folders of programs in front of PATH."""
@@ -158,8 +149,18 @@ TRIED_ENDS: dict[str, tuple[str, ...]] = {
 """What a language puts behind a name that stands without its end."""
 
 
+_KEYS = {*IMPLICIT, *WHOLE, *PLAIN_ENDS}
+
+
 def plain_name(program: str) -> str:
-    """The name that the tables know a program by: no folder, no version (`python3.12`, `perl5.36`)."""
+    """The name that these tables know a program by: no folder, no version (`python3.12`, `perl5.36`)."""
     name = program.rpartition("/")[2]
     bare = name.rstrip("0123456789.")
-    return bare if bare in RUNNING and name not in RUNNING else name
+    return bare if bare in _KEYS and name not in _KEYS else name
+
+
+def runs_files(program: str) -> bool:
+    """Whether a program may run, or change by, what is in a file that it is given or looks for."""
+    name = program.rpartition("/")[2]
+    entry = program_of(name)
+    return entry is None or entry.may_run_code or name in RUNNING

@@ -148,3 +148,52 @@ async def test_a_process_that_is_nobodys_agent_is_served(tmp_path: Path) -> None
         for method in ("grants.list", "asks.preview", "asks.shown", "grants.revoke", "asks.answer"):
             reply = await t.says(method)
             assert "result" in reply, reply
+
+
+ORPHAN = r"""
+import os, sys
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execve(sys.executable, [sys.executable, "-I", "-c", sys.argv[1], *sys.argv[2:]], {})
+    os._exit(0)
+os.wait()
+"""
+LONELY = r"""
+import json, os, socket, sys, time
+while os.getppid() == int(sys.argv[3]): time.sleep(0.01)
+s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
+try: s.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "grants.list", "params": {}}).encode() + b"\n")
+except BrokenPipeError: pass
+with open(sys.argv[2] + ".new", "wb") as file: file.write(s.makefile("rb").readline())
+os.rename(sys.argv[2] + ".new", sys.argv[2])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a brand is a matter of Linux")
+async def test_an_orphan_of_a_gated_agent_is_refused_after_the_agent_itself_has_ended(tmp_path: Path) -> None:
+    """ASK-9: an agent that a gate watches is nobody's child of ours, and neither are its orphans."""
+    async with table(tmp_path / "work") as t:
+        out = tmp_path / "told"
+        script = '"$0" -c "$1" "$2" "$3" "$4" $$ & read line; kill %1 2>/dev/null; exit 0'
+        words = [
+            "/bin/sh",
+            "-c",
+            f"read line; {script}",
+            sys.executable,
+            ORPHAN,
+            LONELY,
+            t.host.reply_to or "",
+            str(out),
+        ]
+        agent = subprocess.Popen(words, stdin=subprocess.PIPE, text=True, start_new_session=True)  # noqa: ASYNC220
+        t.host.learn([agent.pid])
+        assert agent.stdin
+        agent.stdin.write("go\n")
+        agent.stdin.flush()
+        while not out.exists():  # the orphan waits until it has lost its parents
+            await asyncio.sleep(0.02)
+        agent.communicate("end\n", timeout=PATIENCE_S)
+        t.host.forget([agent.pid])
+        assert is_refused(json.loads(out.read_bytes()))
+        await t.is_untouched()

@@ -6,6 +6,7 @@ The oracle is the world: what lies outside is as it was, and nothing has left th
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ from interlock.runtime.engine.sandbox.state import Sandbox, no_sandbox
 from interlock.runtime.events.permission import ToolPermission
 
 OpenDesk = Callable[..., Any]
+Rules = Callable[[str], None]
 GIT = (
     "git",
     "-c",
@@ -86,6 +88,19 @@ class World:
 
 
 Change = Callable[[World], object]
+
+
+ASK = '[[rule]]\nid = "all"\neffect = "ask"\ntool = "bash"\nreason = "look at it"\n'
+READS = '[[rule]]\nid = "reads"\neffect = "allow"\nread_only = true\ninside = true\nreason = "it only reads"\n'
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rules:
+    """Writes the user's own policy file."""
+    place = tmp_path / "config" / "policy.toml"
+    place.parent.mkdir()
+    monkeypatch.setenv("INTERLOCK_CONFIG_DIR", str(place.parent))
+    return lambda text: place.write_text(text) and None
 
 
 @dataclass(frozen=True)
@@ -492,7 +507,10 @@ ROWS = [
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name.replace(" ", "_"))
-async def test_what_changed_since_it_was_shown_does_not_run(desk: OpenDesk, tmp_path: Path, row: Swap) -> None:
+async def test_what_changed_since_it_was_shown_does_not_run(
+    desk: OpenDesk, tmp_path: Path, rules: Rules, row: Swap
+) -> None:
+    rules(ASK)
     world = World(tmp_path)
     row.before(world)
     before, files = world.outside(), sorted(p for p in world.ws.rglob("*.log"))
@@ -511,7 +529,8 @@ async def test_what_changed_since_it_was_shown_does_not_run(desk: OpenDesk, tmp_
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name.replace(" ", "_"))
-async def test_what_did_not_change_runs(desk: OpenDesk, tmp_path: Path, row: Swap) -> None:
+async def test_what_did_not_change_runs(desk: OpenDesk, tmp_path: Path, rules: Rules, row: Swap) -> None:
+    rules(ASK)
     world = World(tmp_path)
     row.before(world)
     world.write("aside/notes.txt", "a\n")
@@ -612,22 +631,10 @@ class TestOtherTools:
             assert not (d.folder / "x").exists()
 
 
-READS = '[[rule]]\nid = "reads"\neffect = "allow"\nread_only = true\ninside = true\nreason = "it only reads"\n'
-
-
-@pytest.fixture
-def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Writes the user's own policy file."""
-    place = tmp_path / "config" / "policy.toml"
-    place.parent.mkdir()
-    monkeypatch.setenv("INTERLOCK_CONFIG_DIR", str(place.parent))
-    return lambda text: place.write_text(text) and None
-
-
 class TestWithoutAnAsk:
     @pytest.mark.parametrize("moment", ["tool.permission", "tool.scheduled"])
     async def test_what_a_rule_allowed_is_judged_anew_when_it_starts(
-        self, desk: OpenDesk, tmp_path: Path, rules: Callable[[str], None], moment: str
+        self, desk: OpenDesk, tmp_path: Path, rules: Rules, moment: str
     ) -> None:
         rules(READS)
         world = World(tmp_path)
@@ -649,7 +656,7 @@ class TestWithoutAnAsk:
             assert "what let this call pass holds no longer" in d.asks[0].reason
 
     async def test_a_change_while_the_start_is_recorded_is_seen_too(
-        self, desk: OpenDesk, tmp_path: Path, rules: Callable[[str], None]
+        self, desk: OpenDesk, tmp_path: Path, rules: Rules
     ) -> None:
         rules(READS)
         world = World(tmp_path)
@@ -665,7 +672,7 @@ class TestWithoutAnAsk:
             assert d.events("tool.invocation.completed")[0]["exit"] == "error"
 
     async def test_what_an_earlier_call_changed_is_judged_as_it_is_then(
-        self, desk: OpenDesk, tmp_path: Path, rules: Callable[[str], None]
+        self, desk: OpenDesk, tmp_path: Path, rules: Rules
     ) -> None:
         rules(READS)
         async with desk(tmp_path) as d:
@@ -677,7 +684,7 @@ class TestWithoutAnAsk:
             assert [e["facts"]["paths"][0]["kind"] for e in allowed] == ["missing", "file"]
 
     async def test_another_rule_that_asks_is_shown_before_it_runs(
-        self, desk: OpenDesk, tmp_path: Path, rules: Callable[[str], None]
+        self, desk: OpenDesk, tmp_path: Path, rules: Rules
     ) -> None:
         rules("")
         async with desk(tmp_path) as d:
@@ -695,7 +702,8 @@ class TestWithoutAnAsk:
 
 
 class TestWhatIsNoChange:
-    async def test_a_log_that_grows_is_still_the_log(self, desk: OpenDesk, tmp_path: Path) -> None:
+    async def test_a_log_that_grows_is_still_the_log(self, desk: OpenDesk, tmp_path: Path, rules: Rules) -> None:
+        rules(ASK)
         world = World(tmp_path)
         world.write("app.log", "one\n")
 
@@ -716,6 +724,19 @@ class TestWhatIsNoChange:
             assert (await d("bash", command="sh run.sh")).content == "ran\n"
 
 
+class TestByDefault:
+    async def test_a_hook_that_a_reading_command_fires_is_asked_about(self, desk: OpenDesk, tmp_path: Path) -> None:
+        world = World(tmp_path)
+        world.repository()
+        async with desk(tmp_path) as d:
+            d.answer = "deny"
+            assert (await d("bash", command="git status")).ok
+            world.script(".git/hooks/post-index-change", "swapped")
+            assert (await d("bash", command="git status")).code == "user_denied"
+            assert "post-index-change" in json.dumps(d.asks[0].facts) + d.asks[0].reason + str(d.asks[0].risks)
+        assert world.ran() == []
+
+
 class TestTheAsk:
     async def test_it_carries_what_the_call_stands_on(self, desk: OpenDesk, tmp_path: Path) -> None:
         world = World(tmp_path)
@@ -728,6 +749,21 @@ class TestTheAsk:
         shown = {(item["what"], item["name"]): item for item in footing[0]["items"]}
         assert shown["order", "run.sh"]["content"]
         assert shown["program", "sh"]["real"] == os.path.realpath(str(shutil.which("sh")))
+
+    async def test_names_that_are_no_text_and_very_many_names_can_be_recorded(
+        self, desk: OpenDesk, tmp_path: Path
+    ) -> None:
+        world = World(tmp_path)
+        odd = os.fsdecode(b"n\xff.log")
+        for name in (odd, *(f"long-name-of-a-file-{n}.log" for n in range(900))):
+            world.write(name, "")
+        async with desk(tmp_path) as d:
+            d.before = lambda ask: world.write(odd, "other") and None
+            refused = await d("bash", command="rm -f n*.log *.log")
+            assert refused.code == "stale_file_baseline"
+            assert "n\\udcff.log holds something else" in refused.summary
+            [ask] = [e for e in d.events("tool.permission") if e["type"] == "tool.permission"]
+            assert len(json.dumps(ask["facts"]["footing"])) < 30_000
 
     async def test_what_cannot_be_held_is_said(self, desk: OpenDesk, tmp_path: Path) -> None:
         world = World(tmp_path)

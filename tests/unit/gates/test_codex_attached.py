@@ -15,7 +15,6 @@ import pytest
 
 from interlock.runtime.gates.codex.app_server import AppServer, ServerGone
 from interlock.runtime.gates.codex.attach import Attached
-from interlock.runtime.gates.codex.websocket import WebSocket, WebSocketClosed
 from interlock.runtime.gates.host import GateHost
 
 PATIENCE_S = 30
@@ -34,9 +33,8 @@ class Peer:
         key = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key"))
         digest = hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode(), usedforsecurity=False).digest()
         answer = base64.b64encode(digest).decode() if accept else "wrong"
-        self.writer.write(
-            f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: {answer}\r\n\r\n".encode()
-        )
+        head = f"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {answer}"
+        self.writer.write(f"HTTP/1.1 101 Switching Protocols\r\n{head}\r\n\r\n".encode())
 
     async def hear(self) -> tuple[int, bytes]:
         first, second = await self.reader.readexactly(2)
@@ -71,6 +69,8 @@ class Peer:
             kind, data = await self.hear()
             if kind == 8:
                 return
+            if kind == 10:
+                continue
             message = json.loads(data)
             self.heard.append(message)
             self.news.set()
@@ -154,24 +154,26 @@ async def peer(serve: Serve, gate_host: GateHost, machine: Any) -> AsyncIterator
 
 
 async def test_messages_pass_in_parts_with_pings_between_and_of_any_size(serve: Serve) -> None:
-    big = "é" * 70_000
+    big = {"method": "big", "params": {"text": "é" * 70_000}}
+    small = json.dumps({"method": "small", "params": {"text": "hé"}}, ensure_ascii=False).encode()
+    cut = small.index("é".encode()) + 1
 
     async def work(peer: Peer) -> None:
-        await peer.hello()
-        peer.frame("hé".encode()[:2], last=False)
-        peer.frame(b"are you there", kind=9)
-        peer.frame("hé".encode()[2:], kind=0)
-        assert await peer.hear() == (10, b"are you there")
-        kind, data = await peer.hear()
-        peer.frame(data, kind)
-        await peer.hear()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(peer.work())
+            while not any(message.get("method") == "initialized" for message in peer.heard):
+                await asyncio.sleep(0.01)
+            peer.frame(small[:cut], last=False)
+            peer.frame(b"are you there", kind=9)
+            peer.frame(small[cut:], kind=0)
+            peer.tell(**big)
 
     path, _ = await serve(work)
-    socket = await WebSocket.connect(path)
-    assert await socket.receive() == "hé"
-    await socket.send(big)
-    assert await socket.receive() == big
-    await socket.close()
+    server = await AppServer.connect(path)
+    messages = server.messages()
+    assert (await asyncio.wait_for(anext(messages), PATIENCE_S))["params"]["text"] == "hé"
+    assert await asyncio.wait_for(anext(messages), PATIENCE_S) == big
+    await server.close()
 
 
 @pytest.mark.parametrize(
@@ -181,14 +183,13 @@ async def test_messages_pass_in_parts_with_pings_between_and_of_any_size(serve: 
 async def test_what_breaks_the_rules_ends_the_conversation(serve: Serve, frame: bytes) -> None:
     async def work(peer: Peer) -> None:
         await peer.hello()
+        await peer.hear()
         peer.writer.write(frame)
         await peer.writer.drain()
 
     path, _ = await serve(work)
-    socket = await WebSocket.connect(path)
-    with pytest.raises(WebSocketClosed):
-        await asyncio.wait_for(socket.receive(), PATIENCE_S)
-    await socket.close()
+    with pytest.raises(ServerGone):
+        await asyncio.wait_for(AppServer.connect(path), PATIENCE_S)
 
 
 async def test_a_server_that_is_none_is_told(serve: Serve, tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ async def test_withdrawn_ask_is_closed_and_a_late_answer_is_refused(ledger, call
 
 
 async def test_ask_ends_when_the_agent_waits_no_longer(ledger, call, approver):
-    soon = ledger.journal.now() + timedelta(milliseconds=50)
+    soon = ledger.journal.now() + timedelta(seconds=3)
     verdict = await ledger.judge(call(races=True, expires_at=soon))
     assert verdict.decision == "none"
     await approver.opened()
@@ -258,6 +258,7 @@ async def test_an_allow_for_something_else_than_was_shown_is_told_as_a_no(
     machine, ledger, call, approver, events, command
 ):
     """FT-019, FT-022"""
+    machine.policy('[[rule]]\nid = "look"\neffect = "ask"\nprogram = "cat"\nreason = "look first"\n')
     for name in ("e/secret", "run.sh", "p.patch"):
         place = machine.project / name
         place.parent.mkdir(exist_ok=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,13 @@ from interlock.runtime.gates.codex.approval import CHANGE, COMMAND, call_of
 from interlock.runtime.gates.codex.command import unwrap
 from interlock.runtime.gates.codex.gate import CodexGate
 from interlock.runtime.gates.gemini.gate import ASK, GeminiGate
+from interlock.runtime.gates.gemini.permit import sign_of, with_sign
+from interlock.runtime.gates.gemini.settings import gemini_policy
 from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.opencode.gate import OpencodeGate
+from interlock.runtime.gates.service.config import ensure_config
+from interlock.runtime.sources.gemini.sign import without_sign
 
 SAID = "not this one: “archive” it"
 
@@ -399,3 +405,69 @@ async def test_codexs_shell_makes_no_difference_to_what_is_shown_and_offered(
 )
 def test_only_codexs_own_shell_is_taken_off(command: Any, text: Any) -> None:
     assert unwrap(command) == text
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("read_file", {"file_path": "{home}/.gemini/policies/interlock.toml"}),
+        ("run_shell_command", {"command": "cat {home}/.gemini/policies/*"}),
+        ("run_shell_command", {"command": "grep -r sign ~/.gemini"}),
+    ],
+)
+async def test_no_agent_reads_the_sign_by_which_gemini_cli_knows_our_allow(
+    gate_host: GateHost, machine: Any, tool: str, given: dict[str, str]
+) -> None:
+    machine.policy('allow = ["cat *", "grep *"]\n[[rule]]\nid = "r"\neffect = "allow"\ntool = "read_file"\n')
+    place = machine.root / "home" / ".gemini" / "policies" / "interlock.toml"
+    place.parent.mkdir(parents=True)
+    place.write_text("secret")
+    home = str(machine.root / "home")
+    body = {key: value.replace("{home}", home) for key, value in given.items()}
+    answer = await GeminiGate(gate_host).hook(gemini("BeforeTool", machine, tool_name=tool, tool_input=body))
+    assert answer.get("decision") != "allow"
+    if tool == "read_file":
+        assert answer["decision"] == "deny"
+
+
+async def test_what_gemini_cli_is_allowed_carries_the_sign_and_is_known_again(
+    gate_host: GateHost, machine: Any, events: Any
+) -> None:
+    machine.policy('allow = ["make build", "echo *"]\nmode = "accept-edits"\n')
+    config = ensure_config()
+    sign = sign_of(config.key)
+    gate = GeminiGate(gate_host)
+    given = {"command": "make build && echo done", "dir_path": "sub"}
+    answer = await gate.hook(gemini("BeforeTool", machine, tool_input=given))
+    passed = answer["hookSpecificOutput"]["tool_input"]
+    assert passed == {**given, "dir_path": f"sub/{sign}/.."}
+    assert without_sign(passed) == given
+    assert rules_pass(config, "run_shell_command", passed)
+    assert not rules_pass(config, "run_shell_command", given)
+    forged = {"command": f'echo \'"dir_path":"{"a" * 32}/..\'', "dir_path": "interlock-gate-" + "0" * 32 + "/.."}
+    assert not rules_pass(config, "run_shell_command", forged)
+    await gate.hook(gemini("AfterTool", machine, tool_input=passed, tool_response={"llmContent": "ok"}))
+    told = events(gate_host.ledgers[0])
+    assert [e["ok"] for e in told if e["type"] == "tool.observation"] == [True]
+    edit = {"file_path": "a.txt", "content": "x"}
+    marked = with_sign("write_file", edit, sign)
+    assert rules_pass(config, "write_file", marked)
+    assert not rules_pass(config, "write_file", edit)
+    assert without_sign(marked) == edit
+
+
+def rules_pass(config: Any, tool: str, given: dict[str, str]) -> bool:
+    """Whether our policy file lets an input pass, as Gemini CLI looks at it: a zero byte around each field."""
+    fields = ",".join(f"\0{json.dumps(key)}:{json.dumps(given[key])}\0" for key in sorted(given))
+    rules = tomllib.loads(gemini_policy(config))["rule"]
+    return any(tool in rule["toolName"] and re.search(rule["argsPattern"], f"{{{fields}}}") for rule in rules)
+
+
+def test_our_policy_file_allows_nothing_without_a_sign(machine: Any) -> None:
+    rules = tomllib.loads(gemini_policy(ensure_config()))["rule"]
+    assert rules
+    for rule in rules:
+        assert "interlock-gate-" in rule["argsPattern"]
+        # Gemini CLI refuses patterns in which a group is repeated, and those that are long
+        assert "(" not in rule["argsPattern"]
+        assert len(rule["argsPattern"]) < 2048

@@ -162,6 +162,35 @@ def test_a_tool_is_judged_by_its_name_alone(tmp_path: Path) -> None:
     assert interlock(tmp_path, "policy", "check").returncode == 2
 
 
+def test_a_line_may_say_what_it_is_and_may_not_say_what_it_does(tmp_path: Path) -> None:
+    (tmp_path / "rows.toml").write_text(
+        f"""policy = "p.toml"
+[[case]]
+command = "ls"
+comment = "harmless"
+id = "7"
+want = "allow"
+[[case]]
+command = "ls"
+env = {{ LD_PRELOAD = "./x.so" }}
+want = "ask"
+[[case]]
+agent = "gemini"
+tool = "run_shell_command"
+input = {{ command = "cat passwd", directory = "/etc" }}
+want = "ask"
+[[case]]
+agent = "codex"
+tool = "shell"
+input = {{ command = ["cat", "a; rm -rf x"], workdir = "{tmp_path}" }}
+want = "allow"
+"""
+    )
+    (tmp_path / "p.toml").write_text(READS)
+    done = interlock(tmp_path, "policy", "test", "rows.toml")
+    assert (done.returncode, "4 of 4" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [

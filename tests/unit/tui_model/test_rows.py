@@ -106,6 +106,42 @@ def test_facts_give_way_in_their_order() -> None:
     assert [f.name for f in card.kept_facts(found, 99)] == ["why asked", "risk", "agent says", "before"]
 
 
+def test_a_question_of_an_agent_is_its_title_and_its_options_are_lines() -> None:
+    """FT-032."""
+    options = [{"label": "Postgres", "description": "as in production"}, {"label": "SQLite"}]
+    given = {"questions": [{"question": "Which database?", "header": "DB", "multiSelect": False, "options": options}]}
+    one = ask(
+        tool="AskUserQuestion",
+        shownInput=given,
+        facts={"understood": False, "question": True},
+        prompt="Which database?",
+    )
+    assert [row.text.text for row in card.body(one, 60).lines] == [
+        "Which database?   DB", "  1  Postgres   as in production", "  2  SQLite",
+    ]  # fmt: skip
+    assert card.warnings(one) == []
+    (row,) = [row for row in inbox.rows([one], [], 0) if row.ask is not None]
+    assert "Which database?" in inbox.row_line(row, 80, 0).text.text
+    assert "AskUserQuestion" not in inbox.row_line(row, 80, 0).text.text
+
+
+def test_a_question_with_more_in_it_than_is_known_is_shown_raw() -> None:
+    given = {"questions": [{"question": "Which?", "options": [{"label": "a", "command": "rm -rf /"}]}]}
+    assert "rm -rf /" in "".join(row.text.text for row in card.body(ask(tool="Ask", shownInput=given), 60).lines)
+
+
+def test_what_a_part_deletes_or_discards_and_that_its_output_is_cut_is_said() -> None:
+    """FT-030."""
+    paths = [
+        {"use": "delete", "written": "node_modules", "inside": True, "recursive": True},
+        {"use": "discard", "written": ".", "inside": True},
+    ]
+    (part,) = parts_of({"parts": [{"text": "x", "program": "x", "verdict": "ask", "cwd": ".", "paths": paths}]}, "/w")
+    assert part.effects == ("deletes node_modules (recursively), inside", "discards changes of ., inside")
+    (output,) = [fact for fact in card.facts(ask(facts={"outputLimit": 16384}), 90) if fact.name == "output"]
+    assert "cut at 16,384 bytes" in output.lines[0].text.text
+
+
 def test_asks_stand_in_the_order_in_which_they_came() -> None:
     first, second = ask(), ask_of({"askId": "a0", "tool": "x"}, "s", "2026-01-10T09:00:01.000000Z")
     keys = [r.key for r in inbox.rows([first, second], [], 0)]
