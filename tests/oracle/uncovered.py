@@ -178,5 +178,8 @@ def _without_own_files(found: list[Touch], touches: Sequence[Touch]) -> list[Tou
 
 
 def _is_script(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(2) == b"#!"
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
