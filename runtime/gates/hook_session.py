@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from interlock.runtime.events.session import Agent, Foreign
 from interlock.runtime.gates.call import ForeignCall, Verdict
@@ -38,6 +38,8 @@ UNANSWERED = "nobody had answered here"
 UNSEEN_END = "how it ended was not seen by the gate"
 _TAIL = 1 << 20
 """Bytes at the end of an agent's own record that are looked through."""
+Shows = Callable[[ForeignCall, bytes], bool]
+"""Whether the end of an agent's own record shows something of a call."""
 
 
 class HookSession:
@@ -121,16 +123,19 @@ class HookSession:
         with suppress(ValueError):
             self._calls.remove(call)
 
-    def confirm_denied(self, shows: Callable[[ForeignCall, bytes], bool]) -> None:
-        """Look into the agent's own record for calls that were denied here, and end those that stand in it."""
-        denied = [c for c in self._calls if c.verdict is not None and c.verdict.decision == "deny"]
-        if not denied:
-            return
-        tail = tail_of(self.ledger.foreign.log)
-        for call in denied:
-            if shows(call, tail):
+    def confirm_denied(self, shows: Shows, shows_own_no: Shows = lambda _call, _tail: False) -> None:
+        """Look into the agent's own record for calls that were denied here, or in its own prompt when we had left them to it,
+        and end those that stand in it."""
+        open_calls = [call for call in self._calls if call.verdict is not None and call.verdict.decision != "allow"]
+        tail = tail_of(self.ledger.foreign.log) if open_calls else b""
+        for call in open_calls:
+            assert call.verdict is not None
+            if call.verdict.decision == "deny" and shows(call, tail):
                 self.ledger.delivered(call)
                 self.ledger.result(call, ok=False)
+                self.forget(call)
+            elif call.verdict.decision == "none" and shows_own_no(call, tail):
+                self.ledger.result(call, ok=False, code="user_denied", summary="no in the agent's own prompt")
                 self.forget(call)
 
     def turn_over(self) -> None:
@@ -186,6 +191,51 @@ class HookSessions:
         for session_id, session in list(self._sessions.items()):
             if session.is_alive is False:
                 self.end(session_id, "its process has ended", "completed")
+
+
+class SessionGate:
+    """The frame of a gate whose agent's hooks each name a session; an agent adds what they say and what they are answered."""
+
+    name: ClassVar[str]
+    """The agent's, for people."""
+    kind: ClassVar[str]
+    unheard: ClassVar[Mapping[str, Any]] = {}
+    """The answer to a hook that names no event or no session."""
+
+    def __init__(self, host: GateHost) -> None:
+        self._host = host
+        self._sessions = HookSessions(host, self.name, self.kind, self.version_in)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a standing permission would be lost."""
+        return self._sessions.is_busy
+
+    def look(self) -> None:
+        """End the sessions whose process is gone."""
+        self._sessions.look()
+
+    def version_in(self, body: Mapping[str, Any]) -> str:
+        """The agent's version as far as a hook tells it."""
+        return ""
+
+    async def hook(self, hook: Hook) -> Mapping[str, Any]:
+        """The answer to one hook; `{}` leaves it to the agent."""
+        body = hook.body
+        event, session_id, log = body.get("hook_event_name"), body.get("session_id"), body.get("transcript_path")
+        if not isinstance(event, str) or not isinstance(session_id, str) or not session_id:
+            _log.warning("a hook of %s names no event or no session", self.name)
+            return self.unheard
+        if event == "SessionEnd":
+            self._sessions.end(session_id, f"{self.name} says: {body.get('reason') or 'ended'}")
+            return {}
+        cwd = str(body.get("cwd") or "/")
+        session = self._sessions.get(session_id, cwd, log if isinstance(log, str) else None, hook)
+        return await self.answer(event, session, hook)
+
+    async def answer(self, event: str, session: HookSession | None, hook: Hook) -> Mapping[str, Any]:
+        """The answer to a hook of a session; without one no journal can be written."""
+        raise NotImplementedError
 
 
 def nobody(why: str) -> str:

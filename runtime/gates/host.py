@@ -21,10 +21,12 @@ from interlock.runtime.events.base import Event
 from interlock.runtime.events.ids import new_session_id
 from interlock.runtime.events.session import Agent, Foreign, SessionStarted
 from interlock.runtime.events.union import AnyEvent
+from interlock.runtime.gates.call import POLICY_NAMES, ForeignCall
 from interlock.runtime.gates.entry import UNKNOWN_SANDBOX
 from interlock.runtime.gates.grants import HostGrants
 from interlock.runtime.gates.ledger import Ledger
 from interlock.runtime.gates.rules import Rules
+from interlock.runtime.gates.wording import denial
 from interlock.runtime.journal.writer import Clock, JournalWriteError, JournalWriter, system_clock
 from interlock.runtime.tools import brand
 from interlock.runtime.version import __version__
@@ -166,6 +168,11 @@ class GateHost:
         self._ledgers[ledger.session] = ledger
         self._refresh()
         return ledger
+
+    def deny_unrecorded(self, kind: str, call: ForeignCall) -> str | None:
+        """The words of a deny of the policy, for a call of which no journal can be kept; None: no rule denies it."""
+        decision = self.rules.decide(POLICY_NAMES[kind], call, (call.cwd,), (), self.now())
+        return denial(decision) if decision.effect == "deny" and not call.question else None
 
     def learn(self, pids: Iterable[int]) -> None:
         """Remember processes of agents: they and what descends from them may not answer."""

@@ -1,8 +1,8 @@
 """What speaks against a command because of what stands in a folder that it names.
 
 Promises: `diff` compares the files of a folder, and follows the links among them: none may lead out, and where there are
-more than can be looked at, one may. A pattern at the beginning of a word becomes an option where a file bears such a name.
-Pure.
+more than can be looked at, one may. A pattern at the beginning of a word becomes an option where a file has a name like
+one. Python looks for modules in its folder first. Some programs run what a file beside them names. Pure.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ def folder_objections(simple: SimpleCommand, call: Call, world: World) -> tuple[
     name = program_name(simple.program)
     if simple.globs and name not in _PRINTING and _is_option(simple, call, world):
         return ("a pattern stands for a file whose name would be taken for an option",)
+    if simple.below and simple.loose and _falls_apart(name, simple, call, world):
+        return ("a name below the folder may hold a blank, which makes two words of it",)
     if name in _COMPARING:
         return _comparing(name, simple, call, world)
     return (*_heeding(name, simple, call, world), *_shadowing(name, simple, call, world))
@@ -98,6 +100,34 @@ def _comparing(name: str, simple: SimpleCommand, call: Call, world: World) -> tu
     if not folders or not _leads_out(folders, call, world, deep=usage.has("walk")):
         return ()
     return ("it follows the links in a folder, which may lead out of the workspace",)
+
+
+MOST_FOUND = 3_000
+"""Names below a folder that are looked at, one by one."""
+
+
+def _falls_apart(name: str, simple: SimpleCommand, call: Call, world: World) -> bool:
+    """Whether a name below a folder is taken apart at a blank or a quote, or there are too many names to tell."""
+    usage = read_usage(name, simple.argv[1:])
+    texts = usage.of("read") if usage is not None else []
+    if usage is None or any(map(_is_taken_apart, texts)):
+        return True
+    facts = [path_fact(text, "read", call, world, cwd=simple.cwd, shell=True) for text in texts]
+    left, todo = MOST_FOUND, [fact.resolved for fact in facts if fact.kind == "folder"]
+    while todo:
+        folder = todo.pop()
+        for path in _names_in(folder, world, left):
+            left -= 1
+            if not path or left < 0 or _is_taken_apart(posixpath.basename(path)):
+                return True
+            seen = world.resolve_in(folder, posixpath.basename(path)) or world.resolve(path)
+            if seen.kind == "folder" and seen.path == path:  # find goes through no link
+                todo.append(path)
+    return False
+
+
+def _is_taken_apart(text: str) -> bool:
+    return any(c.isspace() or c in "'\"\\" for c in text)
 
 
 def _leads_out(folders: Sequence[str], call: Call, world: World, *, deep: bool) -> bool:

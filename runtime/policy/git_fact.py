@@ -20,11 +20,13 @@ from interlock.runtime.policy.path import PathFact, is_below, path_fact
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST, address_of, is_remote
 from interlock.runtime.policy.programs.git_touch import (
     MAYBE,
+    NEW,
     PATTERN,
     REPOSITORY,
     TOP,
     UNLESS,
     WHOLE,
+    reaches_out,
     repositories,
 )
 from interlock.runtime.policy.programs.touch import Touch
@@ -130,6 +132,9 @@ def placed(simple: SimpleCommand, touches: Sequence[Touch], call: Call, world: W
                 yield replace(
                     fact, below=touch.below, tracked=touch.tracked, use="write" if fact.kind == "missing" else fact.use
                 )
+        elif touch.cause == NEW:
+            fact = path_fact(posixpath.join(folder or "", ".git"), touch.use, call, world, cwd=simple.cwd)
+            yield replace(fact, guard="", below=True)
         elif touch.cause == REPOSITORY:
             yield _of_repository(touch, place, folder, call, world)
         elif touch.cause == WHOLE or touch.text.startswith(TOP):
@@ -140,6 +145,8 @@ def placed(simple: SimpleCommand, touches: Sequence[Touch], call: Call, world: W
             yield from _secrets(touch, top, simple, call, world)
     if not any(taken):
         yield from (_from_top(touch, top, folder, place, call, world) for touch in whole)
+    if place is not None and place.remotes and top is not None:
+        yield from _folders_of_remotes(simple, place, top, call, world)
 
 
 def _top(place: GitPlace | None, folder: str) -> str:
@@ -196,7 +203,23 @@ def _aims() -> tuple[str, ...]:
     return (*hidden, "x.env", "x.pem", "x.key", "x.p12", "x.pfx", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519")
 
 
-# -- hosts
+# -- other repositories
+
+
+def _folders_of_remotes(
+    simple: SimpleCommand, place: GitPlace, top: str, call: Call, world: World
+) -> Iterator[PathFact]:
+    """The folders that the remotes named, or all of them where none is, have as their address."""
+    usage = read_usage("git", simple.argv[1:])
+    if usage is None or not reaches_out(usage):
+        return
+    named = set(repositories(usage)) & {name for name, _ in place.remotes}
+    for name, addresses in place.remotes:
+        for address in addresses if name and name in (named or (name,)) else ():
+            if not is_remote(address) or address.startswith("file://"):
+                path = posixpath.join(top, address.removeprefix("file://"))
+                use = "write" if usage.verb == "push" else "read"
+                yield replace(path_fact(path, use, call, world), written=f"{name}: {address}", below=True)
 
 
 def git_hosts(simple: SimpleCommand, hosts: tuple[str, ...], call: Call, world: World) -> tuple[str, ...]:

@@ -64,4 +64,5 @@ def _key(simple: SimpleCommand) -> object:
         simple.notes,
         simple.globs,
         simple.loose,
+        simple.below,
     )

@@ -15,14 +15,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from interlock.runtime.policy.call import GitPlace
+from interlock.runtime.tools.git_index import gitlinks
 
 _MOST_BYTES = 262_144
 """No configuration written by hand is larger; a larger one is not read and counts as not readable."""
-_MOST_INDEX = 64 * 1024 * 1024
 _MOST_SUBMODULES = 200
-_GITLINK = b"\0\0\xe0\0"
-"""The mode of a submodule in an entry of the index; `_MODE_AT` and `_NAME_AT` are the places of mode and name in it."""
-_MODE_AT, _NAME_AT = 24, 62
 _MOST_HOOKS = 200
 _PROGRAM_KEYS = re.compile(
     r"^(?:core\.(?:fsmonitor|pager|editor|sshcommand|askpass|alternaterefscommand|hookspath)|diff\.external"
@@ -68,12 +65,13 @@ def find_git_place(folder: str) -> GitPlace | None:
     repository = find_repository(folder)
     if repository is None:
         return None
-    programs, hooks = list(_programs(repository)), _hooks(repository)
+    said = _said(repository)
+    programs, hooks = list(_programs(repository, said)), _hooks(repository, said)
     entered = submodules(repository)
     for inner in entered:
-        programs += [f"{said} (in {os.path.relpath(inner.top, repository.top)})" for said in _programs(inner)]
-        hooks += _hooks(inner)
-    said = list(_said(repository))
+        theirs = _said(inner)
+        programs += [f"{told} (in {os.path.relpath(inner.top, repository.top)})" for told in _programs(inner, theirs)]
+        hooks += _hooks(inner, theirs)
     return GitPlace(
         repository.folders,
         repository.bare,
@@ -87,11 +85,10 @@ def find_git_place(folder: str) -> GitPlace | None:
     )
 
 
-def _said(repository: Repository) -> Iterator[tuple[str, str]]:
-    """Every setting of the repository itself."""
-    for file in repository.config_files:
-        text = _read_if_there(file)
-        yield from settings(text) if text else ()
+def _said(repository: Repository) -> list[tuple[str, str]]:
+    """Every setting of the repository itself, each file read once."""
+    texts = [_read_if_there(file) for file in repository.config_files]
+    return [pair for text in texts if text for pair in settings(text)]
 
 
 def _remotes(said: Sequence[tuple[str, str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -105,10 +102,10 @@ def _remotes(said: Sequence[tuple[str, str]]) -> tuple[tuple[str, tuple[str, ...
     return tuple((name, tuple(addresses)) for name, addresses in found.items())
 
 
-def _hooks(repository: Repository) -> list[str]:
+def _hooks(repository: Repository, said: Sequence[tuple[str, str]]) -> list[str]:
     """The programs that stand as hooks; samples are none."""
     try:
-        with os.scandir(hooks_folder(repository)) as entries:
+        with os.scandir(_hooks_place(repository, said)) as entries:
             paths = sorted(entry.path for entry in entries if not entry.name.endswith(".sample"))
     except (FileNotFoundError, NotADirectoryError):
         return []
@@ -174,50 +171,8 @@ def _nested(repository: Repository) -> tuple[str, ...]:
         return ()
     listed = _read_if_there(f"{repository.top}/.gitmodules")
     named = [value for key, value in settings(listed) if key.endswith(".path")] if listed else []
-    try:
-        seen = os.stat(f"{repository.git}/index")
-    except OSError:
-        return tuple(named)
-    linked = _linked(f"{repository.git}/index", seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-    return tuple(dict.fromkeys([*named, *linked]))
-
-
-@lru_cache(maxsize=64)
-def _linked(index: str, _number: int, size: int, _written: int, _changed: int) -> tuple[str, ...]:
-    """The entries of an index that are commits of other repositories (mode 160000)."""
-    if size > _MOST_INDEX:
-        raise ValueError(f"{index} is larger than is looked at")
-    with open(index, "rb") as file:
-        data = file.read(_MOST_INDEX)
-    if data[4:8] == b"\0\0\0\4":
-        return tuple(_linked_in_short_form(data))
-    found: list[str] = []
-    at = data.find(_GITLINK)
-    while at >= 0:
-        name = at - _MODE_AT + _NAME_AT
-        end = data.find(b"\0", name)
-        if end > name and end - name < 4096:
-            # what only looks like an entry leads to no repository, and no harm is done
-            found.append(data[name:end].decode("utf-8", "surrogateescape"))
-        at = data.find(_GITLINK, at + 1)
-    return tuple(found)
-
-
-def _linked_in_short_form(data: bytes) -> Iterator[str]:
-    """The same of an index of version 4, where each name is told by what differs from the one before."""
-    at, name = 12, b""
-    for _ in range(int.from_bytes(data[8:12])):
-        mode, flags = data[at + _MODE_AT : at + _MODE_AT + 4], int.from_bytes(data[at + 60 : at + 62])
-        at += _NAME_AT + (2 if flags & 0x4000 else 0)
-        cut = data[at] & 0x7F
-        while data[at] & 0x80:
-            at += 1
-            cut = ((cut + 1) << 7) | (data[at] & 0x7F)
-        end = data.index(b"\0", at + 1)
-        name = name[: len(name) - cut] + data[at + 1 : end]
-        at = end + 1
-        if mode == _GITLINK:
-            yield name.decode("utf-8", "surrogateescape")
+    named_by_hash = dict(_said(repository)).get("extensions.objectformat", "").lower() == "sha256"
+    return tuple(dict.fromkeys([*named, *gitlinks(repository.git, 32 if named_by_hash else 20)]))
 
 
 def _mode(path: str) -> int:
@@ -252,13 +207,11 @@ def _points_back(git: str, dot: str) -> bool:
     return len(named) == 1 and os.path.realpath(os.path.join(git, named[0].strip())) == os.path.dirname(dot)
 
 
-def _programs(repository: Repository) -> Iterator[str]:
+def _programs(repository: Repository, said: Sequence[tuple[str, str]]) -> Iterator[str]:
     """The settings that make a command start a program, or work on another tree."""
-    for file in repository.config_files:
-        text = _read_if_there(file)
-        yield from program_settings(text) if text else ()
-    for key, value in _said(repository):
-        if key == "core.worktree" and not _same(os.path.join(repository.git, value), repository.top):
+    for key, value in said:
+        moves = key == "core.worktree" and not _same(os.path.join(repository.git, value), repository.top)
+        if moves or _names_program(key.lower(), value):
             yield f"{key} = {value[:100]}"
 
 
@@ -268,20 +221,28 @@ def _same(path: str, other: str) -> bool:
 
 def hooks_folder(repository: Repository, more: Sequence[str] = ()) -> str:
     """Where its hooks lie: the last `core.hooksPath` of `more` and its own settings, else the default place."""
-    found = ""
+    said: list[tuple[str, str]] = []
     for file in (*more, *repository.config_files):
         try:
             text = _read_if_there(file)
         except (OSError, ValueError):
             continue
-        for key, value in settings(text) if text else ():
-            if key.lower() == "core.hookspath" and value:
-                found = os.path.expanduser(value)
+        said += settings(text) if text else ()
+    return _hooks_place(repository, said)
+
+
+def _hooks_place(repository: Repository, said: Sequence[tuple[str, str]]) -> str:
+    found = ""
+    for key, value in said:
+        if key == "core.hookspath" and value:
+            found = os.path.expanduser(value)
     return os.path.join(repository.top, found) if found else f"{repository.common}/hooks"
 
 
-def settings(text: str) -> Iterator[tuple[str, str]]:
-    """Every setting of a git configuration as `section.name.key` and value; the key in small letters."""
+@lru_cache(maxsize=64)
+def settings(text: str) -> tuple[tuple[str, str], ...]:
+    """Every setting of a git configuration as `section.name.key` and value; section and key in small letters."""
+    found: list[tuple[str, str]] = []
     section = ""
     for line in text.replace("\\\n", "").split("\n"):
         if head := _SECTION.match(line):
@@ -289,10 +250,10 @@ def settings(text: str) -> Iterator[tuple[str, str]]:
             line = head[3]
         entry = _ENTRY.match(line)
         if entry and not line.lstrip().startswith(("#", ";")):
-            yield f"{section}.{entry[1].lower()}", (entry[2] or "").strip().strip('"')
+            found.append((f"{section}.{entry[1].lower()}", (entry[2] or "").strip().strip('"')))
+    return tuple(found)
 
 
-@lru_cache(maxsize=32)
 def program_settings(text: str) -> tuple[str, ...]:
     """The settings in a git configuration that name a program, as `core.fsmonitor = ./x`."""
     return tuple(f"{key} = {value[:100]}" for key, value in settings(text) if _names_program(key.lower(), value))

@@ -8,17 +8,16 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 
 from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.path import is_below
 from interlock.runtime.policy.programs import read_usage
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST
+from interlock.runtime.policy.programs.git_touch import tree_use
 from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.reading import read_call
 from interlock.runtime.policy.shell.model import DYNAMIC, SimpleCommand
@@ -39,12 +38,12 @@ class Claims:
     network: bool = False
     patterns: tuple[str, ...] = ()
     """Patterns that the shell makes names of."""
-    tracked: frozenset[str] = frozenset()
-    """Files that git compares with its index by their digests, whatever the command: what they hold is not shown."""
     any_read: bool = False
     any_write: bool = False
     any_program: bool = False
     any_host: bool = False
+    shows_names: bool = False
+    """Each git command in it shows no content, or writes the index anew, for which it compares every file with it."""
 
     def has_read(self, path: str) -> bool:
         """Whether reading `path` is said."""
@@ -98,19 +97,12 @@ def claims_of(command: str, root: Path) -> Claims:
             *(p for s in subjects if s.simple for p in _patterns(s.simple, f"{root}/ws")),
             *_looped(command, f"{root}/ws"),
         ),
-        tracked_files(root) if any(posixpath.basename(s.program) == "git" for s in subjects) else frozenset(),
         lost or any(f.kind == "unknown" and f.use == "read" for f in facts),
         lost or any(f.kind == "unknown" and f.use != "read" for f in facts),
         lost,
         lost or any(UNKNOWN_HOST in s.hosts or (s.network and not s.hosts) for s in subjects),
+        all(_shows_names(s) for s in subjects if posixpath.basename(s.program) == "git"),
     )
-
-
-@cache
-def tracked_files(root: Path) -> frozenset[str]:
-    """The files of the repository in the fixture."""
-    done = subprocess.run(["git", "-C", str(root / "ws"), "ls-files", "-z"], capture_output=True, text=True, check=True)
-    return frozenset(f"{root}/ws/{name}" for name in done.stdout.split("\0") if name)
 
 
 def _looped(command: str, start: str) -> Iterator[str]:
@@ -119,6 +111,13 @@ def _looped(command: str, start: str) -> Iterator[str]:
         for word in words.replace('"', "").replace("$PWD", start).split():
             if _is_pattern(word):
                 yield posixpath.normpath(posixpath.join(start, word))
+
+
+def _shows_names(subject: Subject) -> bool:
+    usage = read_usage("git", subject.args)
+    if usage is None or not usage.verb:
+        return False
+    return tree_use(usage) != "read" or "post-index-change" in usage.program.hooks
 
 
 def _patterns(simple: SimpleCommand, start: str) -> Iterator[str]:

@@ -59,6 +59,7 @@ _HELPERS = {
     "scp": re.compile(r"ssh|cp"),
     "sftp": re.compile(r"ssh"),
     "bash": re.compile(r"id"),
+    "git": re.compile(r"ssh|basename|sed|gettext|envsubst|cat|uname|perl"),
     "ldd": re.compile(r"ld-linux.*"),
     "mkfs": re.compile(r"mkfs\..*"),
 }
@@ -158,9 +159,11 @@ def _is_git_own(touch: Touch, claims: Claims, root: Path) -> bool:
         return True
     own = f"{root}/ws/.git"
     if touch.path != own and not touch.path.startswith(f"{own}/"):
-        settings = touch.path.endswith(("/.gitattributes", "/.mailmap", "/.gitmodules"))
-        names = touch.kind == "list" and is_below(touch.path, f"{root}/ws")
-        return names or (touch.kind == "read" and (settings or touch.path in claims.tracked))
+        is_settings = touch.path.endswith(("/.gitattributes", "/.mailmap", "/.gitmodules"))
+        # `git status` tells names: whether a file is as the index has it; unit tests hold what is shown against the facts
+        if touch.kind == "list" and is_below(touch.path, f"{root}/ws"):
+            return True
+        return touch.kind == "read" and (is_settings or (claims.shows_names and touch.path.startswith(f"{root}/ws/")))
     return touch.kind == "read" or not _GIT_OPEN.search(touch.path)
 
 

@@ -20,7 +20,7 @@ from interlock.runtime.gates.claude.session import ClaudeSession, made
 from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.ledger import Ledger
-from interlock.runtime.gates.wording import denial, said
+from interlock.runtime.gates.wording import said
 from interlock.runtime.journal.place import PlaceError
 from interlock.runtime.journal.writer import JournalWriteError
 
@@ -108,11 +108,8 @@ class ClaudeGate:
             return None
 
     def _unrecorded(self, event: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        call = made(body)
-        if event != "PreToolUse":
-            return {}
-        decision = self._host.rules.decide("claude", call, (call.cwd,), (), self._host.now())
-        return deny_before(denial(decision)) if decision.effect == "deny" and not call.question else {}
+        words = self._host.deny_unrecorded(KIND, made(body)) if event == "PreToolUse" else None
+        return deny_before(words) if words is not None else {}
 
     def _before(self, session: ClaudeSession, body: Mapping[str, Any]) -> Mapping[str, Any]:
         call = session.call_of(body)

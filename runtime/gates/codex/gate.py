@@ -18,44 +18,29 @@ from interlock.runtime.gates.claude.gate import deny_before, permission_answer
 from interlock.runtime.gates.codex.command import leaves_sandbox, run_outside, unwrap
 from interlock.runtime.gates.codex.open_shell import OPENED, opens_shell
 from interlock.runtime.gates.hook import Hook
-from interlock.runtime.gates.hook_session import HookSession, HookSessions, first_line, nobody
-from interlock.runtime.gates.host import GateHost
-from interlock.runtime.gates.wording import denial, said
+from interlock.runtime.gates.hook_session import HookSession, SessionGate, first_line, nobody
+from interlock.runtime.gates.wording import said
 
 _log = logging.getLogger(__name__)
 
 
-class CodexGate:
+class CodexGate(SessionGate):
     """All sessions of Codex of this user whose hooks come here."""
 
-    def __init__(self, host: GateHost) -> None:
-        self._host = host
-        self._sessions = HookSessions(host, "Codex", "codex", _version)
+    name, kind = "Codex", "codex"
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a standing permission would be lost."""
-        return self._sessions.is_busy
+    def version_in(self, body: Mapping[str, Any]) -> str:
+        """From the head of its record."""
+        path = body.get("transcript_path")
+        meta = first_line(path if isinstance(path, str) else None).get("payload")
+        return str(meta.get("cli_version") or "") if isinstance(meta, dict) else ""
 
-    def look(self) -> None:
-        """End the sessions whose process is gone."""
-        self._sessions.look()
-
-    async def hook(self, hook: Hook) -> Mapping[str, Any]:
+    async def answer(self, event: str, session: HookSession | None, hook: Hook) -> Mapping[str, Any]:
         """The answer to one hook; `{}` leaves it to Codex."""
         body = hook.body
-        event, session_id, cwd = body.get("hook_event_name"), body.get("session_id"), body.get("cwd")
-        if not isinstance(event, str) or not isinstance(session_id, str) or not session_id:
-            _log.warning("a hook of Codex names no event or no session: left to Codex")
-            return {}
-        if event == "SessionEnd":
-            self._sessions.end(session_id, "Codex says that it has ended")
-            return {}
-        log = body.get("transcript_path")
-        session = self._sessions.get(session_id, str(cwd or "/"), log if isinstance(log, str) else None, hook)
         if session is None:
             return self._unrecorded(event, body)
-        session.confirm_denied(_shows)
+        session.confirm_denied(_shows, _shows_own_no)
         match event:
             case "PreToolUse":
                 return await self._before(session, session.add(made(body)), hook)
@@ -88,11 +73,8 @@ class CodexGate:
         return deny_before(said(verdict)) if verdict is not None and verdict.decision == "deny" else {}
 
     def _unrecorded(self, event: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        if event != "PreToolUse":
-            return {}
-        call = made(body)
-        decision = self._host.rules.decide("codex", call, (call.cwd,), (), self._host.now())
-        return deny_before(denial(decision)) if decision.effect == "deny" else {}
+        words = self._host.deny_unrecorded(self.kind, made(body)) if event == "PreToolUse" else None
+        return deny_before(words) if words is not None else {}
 
     def _after(self, session: HookSession, body: Mapping[str, Any]) -> None:
         call = session.by_id(body.get("tool_use_id"))
@@ -132,13 +114,15 @@ def _asked(session: HookSession, body: Mapping[str, Any]) -> ForeignCall:
 
 def _shows(call: ForeignCall, tail: bytes) -> bool:
     """Whether Codex's own record has the output of a call."""
-    if call.call_id is None:
-        return False
+    return bool(_output(call, tail))
+
+
+def _shows_own_no(call: ForeignCall, tail: bytes) -> bool:
+    """Whether the person said no in Codex's own prompt."""
+    return b"rejected by user" in _output(call, tail)
+
+
+def _output(call: ForeignCall, tail: bytes) -> bytes:
     mark = f'"{call.call_id}"'.encode()
-    return any(mark in line and b'_output"' in line for line in tail.splitlines())
-
-
-def _version(body: Mapping[str, Any]) -> str:
-    path = body.get("transcript_path")
-    meta = first_line(path if isinstance(path, str) else None).get("payload")
-    return str(meta.get("cli_version") or "") if isinstance(meta, dict) else ""
+    lines = tail.splitlines() if call.call_id is not None else []
+    return next((line for line in lines if mark in line and b'_output"' in line), b"")

@@ -20,10 +20,9 @@ from interlock.runtime.gates.call import ForeignCall, Verdict
 from interlock.runtime.gates.edit_diff import edit_diff
 from interlock.runtime.gates.gemini.permit import OPENED, sign_of, with_sign
 from interlock.runtime.gates.hook import Hook
-from interlock.runtime.gates.hook_session import HookSession, HookSessions
-from interlock.runtime.gates.host import GateHost
+from interlock.runtime.gates.hook_session import HookSession, SessionGate
 from interlock.runtime.gates.service.config import ServiceConfigError, read_config
-from interlock.runtime.gates.wording import denial, said
+from interlock.runtime.gates.wording import said
 from interlock.runtime.journal.place import PlaceError
 from interlock.runtime.sources.gemini.sign import without_sign
 
@@ -37,41 +36,19 @@ NOBODY = {
 }
 
 
-class GeminiGate:
+class GeminiGate(SessionGate):
     """All sessions of Gemini CLI of this user."""
 
-    def __init__(self, host: GateHost) -> None:
-        self._host = host
-        self._sessions = HookSessions(host, "Gemini CLI", "gemini", lambda _: "")
+    name, kind = "Gemini CLI", "gemini"
+    unheard = ASK
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a standing permission would be lost."""
-        return self._sessions.is_busy
-
-    def look(self) -> None:
-        """End the sessions whose process is gone."""
-        self._sessions.look()
-
-    async def hook(self, hook: Hook) -> Mapping[str, Any]:
+    async def answer(self, event: str, session: HookSession | None, hook: Hook) -> Mapping[str, Any]:
         """The answer to one hook."""
-        body = hook.body
-        event, session_id = body.get("hook_event_name"), body.get("session_id")
-        if not isinstance(event, str) or not isinstance(session_id, str) or not session_id:
-            _log.warning("a hook of Gemini CLI names no event or no session: asked in its own prompt")
-            return ASK if event in (None, "BeforeTool") else {}
-        if event == "SessionEnd":
-            self._sessions.end(session_id, f"Gemini CLI says: {body.get('reason') or 'ended'}")
-            return {}
-        log = body.get("transcript_path")
-        session = self._sessions.get(
-            session_id, str(body.get("cwd") or "/"), log if isinstance(log, str) else None, hook
-        )
+        if event == "AfterTool" and session is not None:
+            self._after(session, hook.body)
         if event != "BeforeTool":
-            if event == "AfterTool" and session is not None:
-                self._after(session, body)
             return {}
-        call = made(body)
+        call = made(hook.body)
         if session is None:
             return self._unrecorded(call)
         session.confirm_denied(_shows)
@@ -88,9 +65,9 @@ class GeminiGate:
         return NOBODY if answer == ASK and is_headless(session.pid) else answer
 
     def _unrecorded(self, call: ForeignCall) -> Mapping[str, Any]:
-        decision = self._host.rules.decide("gemini", call, (call.cwd,), (), self._host.now())
-        if decision.effect == "deny":
-            return {"decision": "deny", "reason": denial(decision)}
+        words = self._host.deny_unrecorded(self.kind, call)
+        if words is not None:
+            return {"decision": "deny", "reason": words}
         return ASK if call.tool in OPENED else {}
 
     def _after(self, session: HookSession, body: Mapping[str, Any]) -> None:

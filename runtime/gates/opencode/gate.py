@@ -15,7 +15,7 @@ from typing import Any
 from interlock.runtime.gates.call import ForeignCall
 from interlock.runtime.gates.edit_diff import edit_diff
 from interlock.runtime.gates.hook import Hook
-from interlock.runtime.gates.hook_session import HookSession, HookSessions, nobody
+from interlock.runtime.gates.hook_session import HookSession, SessionGate, nobody
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.opencode.question import (
     REFUSED_ALONE,
@@ -25,31 +25,27 @@ from interlock.runtime.gates.opencode.question import (
     merged_into,
     native_cause,
 )
-from interlock.runtime.gates.wording import denial, said
+from interlock.runtime.gates.wording import said
 
 _log = logging.getLogger(__name__)
 _REFUSED = ("The user rejected permission", "The user has specified a rule")
 """How opencode begins what it says of a call that it did not run."""
 
 
-class OpencodeGate:
+class OpencodeGate(SessionGate):
     """All sessions of opencode of this user whose plugin talks to us."""
 
+    name, kind = "opencode", "opencode"
+
     def __init__(self, host: GateHost) -> None:
-        self._host = host
-        self._sessions = HookSessions(host, "opencode", "opencode", lambda body: str(body.get("version") or ""))
+        super().__init__(host)
         self._questions: dict[str, tuple[HookSession, ForeignCall]] = {}
         self._rejected: set[str] = set()
         """Sessions in which we have just rejected something."""
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a standing permission would be lost."""
-        return self._sessions.is_busy
-
-    def look(self) -> None:
-        """End the sessions whose process is gone."""
-        self._sessions.look()
+    def version_in(self, body: Mapping[str, Any]) -> str:
+        """As the plugin tells it."""
+        return str(body.get("version") or "")
 
     async def hook(self, hook: Hook) -> Mapping[str, Any]:
         """The answer to what the plugin tells; `{}` leaves it to opencode."""
@@ -86,8 +82,8 @@ class OpencodeGate:
         body = hook.body
         call = made(body)
         if session is None:
-            decision = self._host.rules.decide("opencode", call, (call.cwd,), (), self._host.now())
-            return {"decision": "deny", "message": denial(decision)} if decision.effect == "deny" else {}
+            words = self._host.deny_unrecorded(self.kind, call)
+            return {"decision": "deny", "message": words} if words is not None else {}
         session.add(call)
         if body.get("asks") or session.ledger.decide(call).effect != "ask":
             verdict = session.ledger.refuse(call)

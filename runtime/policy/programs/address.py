@@ -13,7 +13,7 @@ from interlock.runtime.policy.programs.option import names
 UNKNOWN_HOST = "*unknown*"
 _REMOTE = re.compile(r"(?:[^/:@\s]+@)?(?:\[[0-9a-fA-F:.%]+\]|[^/:\s]+):")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|\\\\)")
-_SIX = re.compile(r"[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.%]*")
+_SIX = re.compile(r"[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*(?:%\w+)?")
 _HOST = re.compile(r"[\w][\w.:%-]*")
 """What a name or an address is made of; letters of any script, because a name may be written so."""
 
@@ -25,7 +25,7 @@ def is_remote(text: str) -> bool:
 
 def address_of(text: str) -> str:
     """The host in an address: lower case, no user, no port; "*unknown*" where only run time tells it."""
-    bare = _SCHEME.sub("", text, count=1)
+    bare = _SCHEME.sub("", text, count=1).lstrip("/\\" if text[:2] in ("//", "\\\\") else "")
     # what stands behind a slash is a path, which may hold any sign
     bare = re.split(r"[/?#\\]", bare)[0].rpartition("@")[2]
     if bare.startswith("[") and "]" in bare:
@@ -69,10 +69,10 @@ _NO_HOST = names(
 )
 
 _URL = re.compile(
-    r"(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]*:(?://|\\\\)(?:[^\s/@]*@)?(\[[0-9a-f:.%]+\]|[^\s/:?#'\"\\,;|]+)",
+    r"(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]*:(?://|\\\\)(?:[^\s/@?#]*@)?(\[[0-9a-f:.%]+\]|[^\s/:?#'\"\\,;|]+)",
     re.IGNORECASE,
 )
-_SCP = re.compile(r"^(?:[^\s@/:]+@)([^\s@/:]+):(?!//)")
+_SCP = re.compile(r"^(?:[^\s@/:]+@)(\[[0-9a-fA-F:.%]+\]|[^\s@/:\[]+):(?!//)")
 _MOST_TEXT = 10_000
 
 

@@ -21,9 +21,7 @@ _AWK_SYSTEM = re.compile(r'system\s*\(\s*"((?:[^"\\]|\\.)*)"\s*\)')
 _AWK_PIPE_IN = re.compile(r'"((?:[^"\\]|\\.)*)"\s*\|&?\s*getline')
 _AWK_PIPE_OUT = re.compile(r'\|&?\s*"((?:[^"\\]|\\.)*)"')
 _AWK_REDIRECT = re.compile(r'\b(?:print|printf)\b[^;}\n|]*?>>?\s*"((?:[^"\\]|\\.)*)"')
-_AWK_OPEN_OUT = re.compile(r'\bprintf?\b[^;}\n|]*?>>?\s*(?!>|\s|"(?:[^"\\]|\\.)*"\s*(?:[;}\n#]|$))')
-_AWK_OPEN_IN = re.compile(r'getline\b[^;}\n|]*?<\s*(?!\s|"(?:[^"\\]|\\.)*"\s*(?:[;)}\n#]|$))|\bARG[VC]\b')
-_AWK_READ = re.compile(r'getline\b[^;}\n|"]*?<\s*"((?:[^"\\]|\\.)*)"')
+_AWK_SENDS = re.compile(r"\bprintf?\b[^;}\n>]*>")
 _AWK_JOINT = re.compile(r'(?<!\\)"[ \t]+"')
 _AWK_SET = re.compile(r'\b(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"')
 _AWK_NAMED = re.compile(r"system\s*\(\s*(\w+)\s*\)|\b(\w+)\s*\|&?\s*getline|\|&?\s*(\w+)\s*[;}]")
@@ -46,9 +44,7 @@ def read_awk(script: str) -> Script:
     found.commands += [c for c in _awk_more(script) if c not in found.commands]
     if ">" in script and '"' in script:
         found.writes = [_awk_text(t) for t in _AWK_REDIRECT.findall(script)]
-    found.reads = [_awk_text(t) for t in _AWK_READ.findall(script)]
-    found.unnamed_write = is_cut or bool(_AWK_OPEN_OUT.search(script))
-    found.unnamed_read = is_cut or bool(_AWK_OPEN_IN.search(script))
+    found.anywhere = is_cut or len(_AWK_SENDS.findall(code)) > len(found.writes)
     asked = len(re.findall(r"\bsystem\s*\(", code)) + len(re.findall(r"(?<!\|)\|(?!\|)", code))
     found.dynamic = is_cut or asked > len(found.commands)
     found.network = "/inet" in script

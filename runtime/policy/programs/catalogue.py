@@ -19,7 +19,7 @@ from interlock.runtime.policy.programs.entry import EntryError, Program, read_en
 
 _DIGITS = "0123456789."
 _HEADING = re.compile(r"\A\[\"?([^\"\]]+|\])\"?\]")
-_ALIASES = re.compile(r"^aliases = '([^']*)'", re.M)
+_ALIASES = re.compile(r"""^aliases = (?:'{3}(.*?)'{3}|'([^']*)'$|"([^"]*)"$)""", re.M | re.S)
 
 
 def data_files() -> list[Traversable]:
@@ -53,13 +53,19 @@ def _names() -> Mapping[str, str]:
     """Every name and alias -> the entry."""
     found = {name: name for name in _texts()}
     for name, text in _texts().items():
-        aliases = _ALIASES.search(text)
-        for alias in aliases[1].split() if aliases else ():
+        for alias in _aliases(name, text):
             whole = " ".join((*name.split()[:-1], alias)) if " " in name else alias
             if whole in found:
                 raise EntryError(f"{whole} is an alias of {name} and of {found[whole]}, or has an entry of its own")
             found[whole] = name
     return found
+
+
+def _aliases(name: str, text: str) -> list[str]:
+    found = _ALIASES.search(text)
+    if found is None and re.search(r"^aliases\b", text, re.M):
+        raise EntryError(f"{name}: its aliases are not written as one text")
+    return "".join(part or "" for part in found.groups()).split() if found else []
 
 
 @cache

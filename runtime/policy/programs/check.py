@@ -102,6 +102,11 @@ def _getent(usage: Usage) -> str:
     return "" if first in _DATABASES else "it may ask the network for a name"
 
 
+def _functions(usage: Usage) -> str:
+    """`declare -F` names the functions; without it every variable is shown, and with a name one may be set."""
+    return "" if usage.reading.has("-F", "-f") and not usage.reading.operands else "it sets or shows variables"
+
+
 def _hostname(usage: Usage) -> str:
     return "an operand sets the name" if usage.reading.operands else ""
 
@@ -281,6 +286,7 @@ CHECKS: dict[str, Callable[[Usage], str]] = {
     "cpio": _cpio,
     "date": _date,
     "find": _find,
+    "functions": _functions,
     "getent": _getent,
     "hostname": _hostname,
     "ip": _ip,

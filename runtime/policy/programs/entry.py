@@ -58,7 +58,7 @@ class Program:
     touches: str = ""
     """The handler in code that tells what it touches, where the roles of its words do not."""
     spills: str = ""
-    """The folder below which it writes files that no word names, unless a word names a folder or a file to write."""
+    """The folder below which it writes files that no word names, unless one names a folder or the beginning of names."""
     shows: frozenset[str] = frozenset()
     """Options with one of which it only shows, and spills nothing: `unzip -l`."""
     plus: str = ""
@@ -196,6 +196,7 @@ def read_entry(name: str, table: Mapping[str, Any], like: Program | None = None)
         raise EntryError(f"{name}: an operand cannot be {made['plus']}")
     if made.get("one_dash", like is not None and like.one_dash):
         options = {**{name[1:]: role for name, role in options.items() if len(name) == 3}, **options}
+        options = {**{f"-{name}": role for name, role in options.items() if len(name) == 2}, **options}
     base = like if like is not None else Program(name)
     return replace(base, **{"aliases": (), **made, "name": name, "options": options})
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator
 
-from interlock.runtime.policy.programs.touch import ANYWHERE, Touch, plain_touches
+from interlock.runtime.policy.programs.role import ROLES
+from interlock.runtime.policy.programs.touch import Touch, anywhere, plain_touches
 from interlock.runtime.policy.programs.usage import Usage
 
 _ENDINGS = {
     "gzip": (".gz", ".tgz", ".taz", ".z", ".Z", "-gz"), "gunzip": (".gz", ".tgz", ".taz", ".z", ".Z", "-gz"),
-    "compress": (".Z",), "bzip2": (".bz2", ".bz", ".tbz2", ".tbz"), "bunzip2": (".bz2", ".bz", ".tbz2", ".tbz"),
+    "compress": (".Z",), "bzip2": (".bz2", ".out", ".tbz2", ".tbz", ".bz"), "bunzip2": (".bz2", ".out", ".tbz2", ".tbz", ".bz"),
     "xz": (".xz", ".lzma", ".txz", ".tlz"), "unxz": (".xz", ".lzma", ".txz", ".tlz"), "lzip": (".lz", ".tlz"),
     "lzop": (".lzo", ".tzo"), "lz4": (".lz4",), "zstd": (".zst", ".tzst"), "unzstd": (".zst", ".tzst"),
     "brotli": (".br",), "lrzip": (".lrz",), "znew": (".gz", ".Z"), "gpg": (".gpg", ".asc", ".sig"),
-    "flac": (".flac", ".wav"), "oggenc": (".ogg", ".wav"), "asciidoctor": (".html", ".pdf"), "dot": (".png", ".svg"),
+    "savelog": (".0", ".1.gz"), "gzexe": ("~",), "flac": (".flac", ".wav"), "oggenc": (".ogg", ".wav"),
+    "asciidoctor": (".html", ".pdf"), "dot": (".png", ".svg"),
 }  # fmt: skip
 """Program -> how the names of what it makes end; without that ending, the names of what it makes of those."""
 
@@ -44,24 +46,18 @@ def into(usage: Usage) -> Iterator[Touch]:
 def pack(usage: Usage) -> Iterator[Touch]:
     """gzip and its kin: what is written stands beside what is read, under a name made from it."""
     yield from plain_touches(usage)
+    if usage.of("list"):
+        yield from (*anywhere("write"), *anywhere("delete"))
     if usage.of("write", "folder"):
         return
     endings = _ENDINGS.get(usage.root.name, (".out",))
     own = [word.text for word in usage.words if word.option in ("-S", "--suffix")]
     endings = (*(ending if ending[:1] == "." else f".{ending}" for ending in own), *endings)
-    if usage.of("list"):
-        yield Touch("write", ANYWHERE, "", False)
     for word in usage.words:
-        if word.option or word.role not in ("move", "beside", "read"):
-            continue
-        # a name that is not there is tried again with the endings
-        yield from (Touch("read", word.text + e, "", False) for e in endings[:3] if "." not in word.text)
-        if word.role == "read":
+        if word.option or word.role not in ("move", "beside", "change"):
             continue
         if usage.has("walk"):
             yield Touch("write", word.text, "", True, True)
-        if usage.root.name in ("bzip2", "bunzip2"):
-            yield Touch("write", word.text + ".out", "", False)
         ending = next((e for e in endings if word.text.endswith(e)), "")
         if ending:
             bare = word.text.removesuffix(ending)
@@ -81,16 +77,9 @@ def _zip(usage: Usage) -> Iterator[Touch]:
             yield Touch("write", usage.args[at + 1], text)
             yield from (Touch("write", operand, "", False) for operand in usage.operands)
     if "-@" in usage.options:
-        yield Touch("read", ANYWHERE, "-@", False)
+        yield from anywhere("read", "-@")
         if usage.has("remove"):
-            yield Touch("delete", ANYWHERE, "-@", False)
-
-
-def _archive(usage: Usage) -> Iterator[Touch]:
-    """An archive that is not there under its name is looked for under the name with an ending."""
-    yield from plain_touches(usage)
-    for text in usage.of("archive"):
-        yield from (Touch("read", text + ending, "", False) for ending in (".zip", ".ZIP"))
+            yield from anywhere("delete", "-@")
 
 
 def _seven(usage: Usage) -> Iterator[Touch]:
@@ -100,7 +89,7 @@ def _seven(usage: Usage) -> Iterator[Touch]:
             yield from (Touch("write", word.text + ending) for ending in (".7z", ".zip"))
         if word.text.startswith("@"):
             yield Touch("read", word.text[1:])
-            yield Touch("read", ANYWHERE, "", False)
+            yield from anywhere("read", "")
     if "-sdel" in usage.args:
         yield from (Touch("delete", word.text, "-sdel", True, True) for word in usage.words if word.role == "walked")
 
@@ -122,8 +111,11 @@ def _unrar(usage: Usage) -> Iterator[Touch]:
 
 def _ar(usage: Usage) -> Iterator[Touch]:
     """The letters of the first word say whether the archive is read, written, or unpacked here."""
+    yield from (
+        Touch(use, word.text, word.option) for word in usage.words if word.option and (use := ROLES[word.role].use)
+    )
     operands = usage.operands
-    first = usage.args[0] if usage.args and usage.args[0].startswith("-") else ""
+    first = next((word for word in usage.args if word[:1] == "-" and word[1:2] not in ("", "-")), "")
     letters = (first or (operands[0] if operands else "")).lstrip("-")
     rest = operands if first else operands[1:]
     if set(letters) & set("abi") and set(letters) & set("mr"):
@@ -133,7 +125,7 @@ def _ar(usage: Usage) -> Iterator[Touch]:
     archive, files = rest[0], rest[1:]
     yield Touch("write" if set(letters) & set("dmqrs") else "read", archive)
     if "x" in letters:
-        yield Touch("write", ".", "", True, True)
+        yield from (Touch("write", folder, "", True, True) for folder in usage.of("folder") or ["."])
     elif not set(letters) & set("dm"):
         yield from (Touch("read", file.removeprefix("@")) for file in files)
 
@@ -142,7 +134,19 @@ def _cpio(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
     if usage.reading.has("-o", "--create", "-p", "--pass-through"):
         yield from (Touch("write", file, "-F") for file in usage.of("archive"))
-        yield Touch("read", ANYWHERE, "", False)
+        yield from anywhere("read", "")
+    if usage.reading.has("-p", "--pass-through"):  # a name with `..` leads out of the folder
+        yield from anywhere("write", "")
+
+
+def _unzip(usage: Usage) -> Iterator[Touch]:
+    """An archive without an ending is looked for with one."""
+    yield from plain_touches(usage)
+    for text in usage.of("archive"):
+        if "." not in posixpath.basename(text):
+            yield Touch("read", text + ".zip")
+        if set(text) & set("*?["):  # it looks for the archives itself
+            yield Touch("read", posixpath.dirname(text) or ".", "", True, True)
 
 
 def _pax(usage: Usage) -> Iterator[Touch]:
@@ -281,9 +285,9 @@ def _openssl(usage: Usage) -> Iterator[Touch]:
 
 
 FILE_HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
-    "into": into, "pack": pack, "zip": _zip, "archive": _archive, "seven": _seven, "unrar": _unrar, "ar": _ar,
-    "cpio": _cpio, "pax": _pax, "patch": _patch, "rename": _rename, "grep": _grep, "lsof": _lsof, "file": _file,
-    "jq": _jq, "magick": _magick, "mogrify": _mogrify, "ffmpeg": _ffmpeg, "beside": _beside, "pdftk": _pdftk,
-    "gs": _gs, "openssl": _openssl,
+    "into": into, "pack": pack, "zip": _zip, "unzip": _unzip, "seven": _seven, "unrar": _unrar, "ar": _ar,
+    "cpio": _cpio, "pax": _pax,
+    "patch": _patch, "rename": _rename, "grep": _grep, "lsof": _lsof, "file": _file, "jq": _jq, "magick": _magick,
+    "mogrify": _mogrify, "ffmpeg": _ffmpeg, "beside": _beside, "pdftk": _pdftk, "gs": _gs, "openssl": _openssl,
 }  # fmt: skip
 """Key `touches` of an entry -> who tells what data cannot say."""

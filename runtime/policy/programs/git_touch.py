@@ -22,6 +22,8 @@ TOP = ":/"
 """Begins a path that is seen from the top of the work tree."""
 REPOSITORY = "repository"
 """Cause of what lies in the git directory, which `.git` stands for."""
+NEW = "new repository"
+"""Cause of the git directory that is made in the folder itself."""
 MAYBE = "path or revision"
 """Cause of a word that is a path where such a file exists, and a revision otherwise."""
 WHOLE = "whole tree"
@@ -46,9 +48,8 @@ def git_touches(usage: Usage) -> Iterator[Touch]:
 def _touches(usage: Usage) -> Iterator[Touch]:
     yield from _folders(usage)
     only_reads = not git_verdict(usage.whole)
-    if only_reads:
-        yield Touch("read", ".")
-    elif usage.program.name != "git config":
+    yield Touch("read", ".")
+    if not only_reads and usage.program.name != "git config":
         yield Touch("write", ".git", REPOSITORY)
     if not usage.verb:
         if not only_reads:
@@ -103,13 +104,18 @@ def _values(usage: Usage) -> Iterator[Touch]:
             yield Touch("read", word.text.rpartition(":")[2])
         elif word.role in ("from", "to"):
             yield from _repository(word)
+        elif word.option == "--pathspec-from-file":
+            yield Touch("read", word.text, word.option)
+            yield Touch(tree_use(usage) or "read", ".", WHOLE, True, True)
+        elif word.role == "prefix":
+            yield Touch("write", word.text.rpartition("/")[0] or ".", word.option, True, True)
         elif role.use is not None and word.text not in NO_FILES:
             into = "" if word.role == "folder" else into
             yield Touch(role.use, word.text, word.option, True, role.below)
         if word.role == "list":
             yield Touch("read", ANYWHERE, word.option, False)
     if into and not usage.reading.has("--stdout"):
-        yield Touch("write", into, "", True, True)
+        yield Touch("write", into, "", into != ANYWHERE, into != ANYWHERE)
     if usage.reading.has("--unsafe-paths"):
         yield Touch("write", ANYWHERE, "--unsafe-paths", False)
 
@@ -162,13 +168,18 @@ def _operands(usage: Usage) -> Iterator[Touch]:
             yield from found
         elif word.role in ("from", "to"):
             yield from _repository(word)
+        elif word.role == "prefix":
+            yield Touch("write", word.text.rpartition("/")[0] or ".", "", True, True)
         elif role.use is not None and word.text not in NO_FILES:
-            yield Touch(role.use, word.text, "", True, role.below or usage.program.below)
-    if usage.program.name == "git clone" and len(usage.operands) == 1:
+            changed = role.use == "read" and _given(usage, "inplace")
+            yield Touch("write" if changed else role.use, word.text, "", True, role.below or usage.program.below)
+    if usage.program.name in ("git clone", "git submodule add") and len(usage.operands) == 1:
         yield Touch("write", _humanish(usage.operands[0]), "", True, True)
     if usage.program.name == "git init" and not usage.operands:
-        yield Touch("write", ".git", REPOSITORY)
+        yield Touch("write", ".git", NEW, True, True)
     whole = usage.program.default or (TOP if _given(usage, "walk") and usage.program.tree else "")
+    if use is None and whole == TOP and usage.program.only_reads and not named:
+        yield Touch("read", ".", WHOLE)  # names from all of it
     if use is None or not whole or named or (objects and not others):
         return
     if whole == TOP:

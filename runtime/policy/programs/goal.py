@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from interlock.runtime.policy.programs.role import ROLES
 from interlock.runtime.policy.programs.usage import Usage, read_usage
 
 _NAMES = {
@@ -24,7 +25,7 @@ _ONLY_TELLS = frozenset(("--version", "--help", "-h", "-V", "--collect-only", "-
 def goal_of(name: str, args: Sequence[str]) -> str:
     """The goal of `name` with `args`, also through what it runs: `poetry run pytest`."""
     usage = read_usage(name, args)
-    if usage is None or not _ONLY_TELLS.isdisjoint(args):
+    if usage is None or not _ONLY_TELLS.isdisjoint(args) or _is_led_elsewhere(usage):
         return ""
     if usage.program.goal:
         return usage.program.goal
@@ -32,10 +33,15 @@ def goal_of(name: str, args: Sequence[str]) -> str:
     script = _script(usage)
     if script is not None:
         return _of_name(script)
-    if inner and len(inner) < len(args):
+    if inner:
         at = next((i for i, word in enumerate(inner) if word != usage.verb and word not in usage.program.verbs), 0)
         return goal_of(inner[at].rpartition("/")[2], inner[at + 1 :])
     return ""
+
+
+def _is_led_elsewhere(usage: Usage) -> bool:
+    """Whether an option names code or settings that are not those of the project."""
+    return any(ROLES[word.role].code and word.role != "module" for word in usage.words if word.option)
 
 
 def _script(usage: Usage) -> str | None:

@@ -15,7 +15,7 @@ from interlock.runtime.policy.programs.git_touch import git_touches
 from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.programs.sed import read_sed
 from interlock.runtime.policy.programs.tar import tar_touches
-from interlock.runtime.policy.programs.touch import ANYWHERE, Touch, plain_touches
+from interlock.runtime.policy.programs.touch import Touch, anywhere, plain_touches
 from interlock.runtime.policy.programs.usage import Usage
 
 _FIND_WRITES = ("-fprint", "-fls", "-fprintf", "-fprint0")
@@ -40,7 +40,7 @@ def _find(usage: Usage) -> Iterator[Touch]:
             yield Touch("write", args[at + 1], word)
         elif word == "-files0-from":
             yield Touch("read", args[at + 1], word)
-            yield Touch("read", ANYWHERE, word, False)
+            yield from anywhere("read", word)
 
 
 def _dd(usage: Usage) -> Iterator[Touch]:
@@ -88,7 +88,7 @@ def _socat(usage: Usage) -> Iterator[Touch]:
 
 
 def _sed(usage: Usage) -> Iterator[Touch]:
-    yield from plain_touches(usage)
+    yield from (touch for touch in plain_touches(usage) if touch.cause not in ("-i", "--in-place"))
     # BSD takes an empty word behind -i for the ending, and the next one is the script
     is_first = "" in usage.of("inline") and usage.has("inplace")
     ending = next((word.text for word in usage.words if word.option in ("-i", "--in-place")), "")
@@ -110,10 +110,8 @@ def _awk(usage: Usage) -> Iterator[Touch]:
             found = read_awk(word.text)
             yield from (Touch("write", path, ">") for path in found.writes)
             yield from (Touch("read", path, "<") for path in found.reads)
-            if found.unnamed_write:
-                yield Touch("write", ANYWHERE, ">", False)
-            if found.unnamed_read:
-                yield Touch("read", ANYWHERE, "<", False)
+            if found.anywhere:
+                yield from anywhere("write", ">")
 
 
 _COMPARED = ("=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge")

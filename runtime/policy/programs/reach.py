@@ -23,6 +23,7 @@ from interlock.runtime.policy.programs.usage import Usage, Word
 
 _TELLS_NOT = frozenset(("value", "loose", "list", "config", "script", "include", "shell", "program", "hosts"))
 """Roles of words that may lead to any host: what they mean, or what the file holds, is not known."""
+_FILES = frozenset(("list", "config", "script", "include"))
 _NO_ADDRESS = frozenset(("packages", "project", "tasks", "interpreter", "shell", "editor"))
 """Kinds of code that may reach any host."""
 _SSH_HOST = re.compile(
@@ -109,5 +110,8 @@ def _doubts(usage: Usage) -> Iterator[str]:
         if word.role not in _TELLS_NOT:
             continue
         yield UNKNOWN_HOST
-        if not any(c.isspace() or c == "/" for c in word.text):
+        if word.role in _FILES or any(c.isspace() or c == "/" for c in word.text):
+            continue
+        # of some letters it depends on the build whether they take a value, and then this is the host
+        if word.role in ("shell", "program", "hosts") or any(c in word.text for c in ".:@"):
             yield from addresses_in(word.text)

@@ -18,9 +18,8 @@ class Script:
     """Shell text it runs."""
     writes: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
-    unnamed_write: bool = False
-    """It may write to a file that only run time tells."""
-    unnamed_read: bool = False
+    anywhere: bool = False
+    """It writes a file whose name only run time tells."""
     dynamic: bool = False
     """It runs text that only run time tells."""
     plain: bool = True

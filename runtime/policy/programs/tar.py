@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.programs.role import ROLES
-from interlock.runtime.policy.programs.touch import ANYWHERE, NO_FILES, Touch
+from interlock.runtime.policy.programs.touch import NO_FILES, Touch, anywhere
 from interlock.runtime.policy.programs.usage import Usage, Word
 
 _TAR_LETTERS = frozenset("tvzjJafp")
@@ -74,7 +74,7 @@ def _of_option(word: Word) -> Iterator[Touch]:
     if role.use is not None and word.text not in NO_FILES:
         yield Touch(role.use, word.text, word.option, True, role.below)
     if word.role == "list" and word.option in ("-T", "--files-from"):
-        yield Touch("read", ANYWHERE, word.option, False)
+        yield from anywhere("read", word.option)
 
 
 def _of_members(usage: Usage, given: set[str], makes: bool) -> Iterator[Touch]:
@@ -99,6 +99,6 @@ def _of_members(usage: Usage, given: set[str], makes: bool) -> Iterator[Touch]:
     if unpacks and not folder and not usage.of("folder"):
         yield Touch("write", ".", "", True, True)
     if unpacks and given & names("-P --absolute-names"):
-        yield Touch("write", ANYWHERE, "-P", False)
+        yield from anywhere("write", "-P")
     if reads and not adds and not compared:
         yield Touch("read", folder or ".", "", True, True)

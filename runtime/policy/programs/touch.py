@@ -58,8 +58,6 @@ def plain_touches(usage: Usage, *, reads_only: bool = False, wraps: bool = False
                 yield Touch("delete", word.text, cause, True, below)
         elif word.role in ("loose", "value") and not wraps and looks_like_path(word.text):
             yield Touch("read" if reads_only else "write", word.text, word.option, False)
-        if word.role == "list":
-            yield Touch("read", ANYWHERE, word.option, False)
     yield from _unnamed(usage)
     if not any_read and usage.program.default:
         yield Touch("read", usage.program.default, "", True, below)
@@ -69,11 +67,21 @@ def plain_touches(usage: Usage, *, reads_only: bool = False, wraps: bool = False
 
 def _unnamed(usage: Usage) -> Iterator[Touch]:
     """Files whose names no word says: those it spills, and those that only begin as a word says."""
-    if spills(usage):
-        yield Touch("write", usage.program.spills, "", usage.program.spills != ANYWHERE, True)
+    if spills(usage) and usage.program.spills == ANYWHERE:
+        yield from anywhere("write")
+    elif spills(usage):
+        yield Touch("write", usage.program.spills, "", True, True)
     for word in usage.words:
-        if word.role == "prefix":
+        if word.role == "list":
+            yield from anywhere("read", word.option)
+        elif word.role == "prefix":
             yield Touch("write", posixpath.dirname(word.text) or ".", word.option, False, True)
+
+
+def anywhere(use: Use, cause: str = "") -> Iterator[Touch]:
+    """Files that no word names and that may lie anywhere, so also below the folder of the command."""
+    yield Touch(use, ANYWHERE, cause, False)
+    yield Touch(use, ".", cause, False, True)
 
 
 def looks_like_path(text: str) -> bool:

@@ -11,11 +11,13 @@ from dataclasses import replace
 from itertools import islice
 
 from interlock.runtime.policy.programs.address import hosts_in
-from interlock.runtime.policy.programs.git_touch import REPOSITORY, UNLESS, WHOLE
+from interlock.runtime.policy.programs.awk import read_awk
+from interlock.runtime.policy.programs.git_touch import NEW, REPOSITORY, UNLESS, WHOLE
 from interlock.runtime.policy.programs.handlers import HANDLERS
 from interlock.runtime.policy.programs.reach import reached_by
 from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.programs.role import ROLES
+from interlock.runtime.policy.programs.sed import read_sed
 from interlock.runtime.policy.programs.touch import ANYWHERE, NO_FILES, Touch, looks_like_path, pieces_of, plain_touches
 from interlock.runtime.policy.programs.usage import Usage, read_usage
 from interlock.runtime.policy.record import record
@@ -48,7 +50,15 @@ def touched_by(name: str, args: Sequence[str], *, reads_only: bool, wraps: bool 
         found[-1] = Touch("read" if reads_only else "write", ANYWHERE)
     base = usage.of("cd")
     if base:
-        moves = {"-C", "cd", REPOSITORY, WHOLE, UNLESS, *(word.option for word in usage.words if word.role == "cd")}
+        moves = {
+            "-C",
+            "cd",
+            REPOSITORY,
+            NEW,
+            WHOLE,
+            UNLESS,
+            *(word.option for word in usage.words if word.role == "cd"),
+        }
         found = [touch if touch.cause in moves else _moved(touch, base) for touch in found]
     suspects = [] if reads_only or wraps else _suspects(usage, args)
     network, hosts = reached_by(usage, args)
@@ -86,11 +96,17 @@ _CODE_OF_ITS_OWN = frozenset(("shell", "program", "command", "joined", "commands
 """Roles whose words are listed as commands and judged by themselves."""
 
 
+_READERS = {"sed": read_sed, "awk": read_awk}
+"""Languages whose code is read to its end: what is plain in it names no file and runs nothing."""
+
+
 def _suspects(usage: Usage, args: Sequence[str]) -> list[str]:
     """Words of roles that may hide a path, and whatever may be joined to an option that is not listed."""
     found: list[str] = []
     for word in usage.words:
         role = ROLES[word.role]
+        if word.role == "inline" and (read := _READERS.get(usage.program.touches)) and read(word.text).plain:
+            continue  # it names no file
         if word.role in ("loose", "value") or (role.code and word.role not in _CODE_OF_ITS_OWN):
             found += pieces_of(word.text)
     unlisted = set(usage.unlisted)

@@ -238,11 +238,16 @@ def _value_role(role: str | None) -> str:
     return "text" if role in (None, "flag") else role
 
 
+_LOOSE = (Slot("loose", True),)
+
+
 def _operands(program: Program, reading: Reading, args: Sequence[str], start: int, given: Sequence[str]) -> list[Word]:
     at = [i for i in reading.operands if not (program.numbers and args[i][:1] in "-+" and args[i][1:].isdigit())]
     plus = [i for i in at if program.plus and args[i][:1] == "+"]
     at = [i for i in at if i not in plus]
     slots = next((form for options, form in program.forms if not options.isdisjoint(given)), program.operands)
+    if program.verbs and not any(args[i] in program.verbs for i in at[:3]):
+        slots = _LOOSE  # another sub-command, which runs nothing that its words name
     if program.given and not program.given.isdisjoint(given) and slots and not slots[0].many:
         slots = slots[1:]
     roles = _roles(slots, len(at))

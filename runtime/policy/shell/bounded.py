@@ -17,6 +17,7 @@ from interlock.runtime.policy.programs import program_of, read_usage
 from interlock.runtime.policy.programs.catalogue import has_subcommands
 from interlock.runtime.policy.programs.find import find_paths
 from interlock.runtime.policy.programs.option import names
+from interlock.runtime.policy.programs.variable import holds_no_secret
 from interlock.runtime.policy.shell.expand import Bound, Field, Scope, expand, is_literal
 from interlock.runtime.policy.shell.syntax import Code, Lit, Part, Simple, Var, Word
 
@@ -67,8 +68,11 @@ def bounded_fields(words: Sequence[Word], scope: Scope) -> list[Field] | None:
     return _as_files([_Group(first, True), *(_spread(word, scope) for word in words[1:])])
 
 
-def found_fields(words: Sequence[Field], find: Sequence[Field]) -> list[Field] | None:
-    """What a find gives a program for `{}`: the places where it begins stand for all that is below them."""
+def found_fields(words: Sequence[Field], find: Sequence[Field], *, loose: bool = False) -> list[Field] | None:
+    """What a find gives a program for `{}`: the places where it begins stand for all that is below them.
+
+    `loose`: names are split at blanks on the way.
+    """
     values = [field.value for field in find]
     places = find_paths(values)
     name = _plain_name(words[0])
@@ -77,11 +81,15 @@ def found_fields(words: Sequence[Field], find: Sequence[Field]) -> list[Field] |
     if not (_prints(name) or _finds_files_alone(values) or _names_alone(name, words)):
         return None
     start, end = words[0].start, words[0].end
-    spread = _Group([Field(place, True, any(c in place for c in "*?["), start, end) for place in places], False)
+    spread = _Group([Field(place, True, _is_pattern(place), start, end, loose, True) for place in places], False)
     groups = [_Group([f], True) if f.known else spread if f.value == "{}" else _Group([], False) for f in words]
     if name in ("echo", "basename", "dirname"):
         return [*words[:1], *(Field(f.value, f.known, f.glob, f.start, f.end) for f in words[1:])]
     return _as_files(groups) if _takes_files(name) else None
+
+
+def _is_pattern(place: str) -> bool:
+    return any(c in place for c in "*?[")
 
 
 def prints_alone(words: Sequence[Field]) -> bool:
@@ -89,9 +97,10 @@ def prints_alone(words: Sequence[Field]) -> bool:
     return _plain_name(words[0]) in ("echo", "basename", "dirname") and all(w.known and not w.glob for w in words)
 
 
-def prints_names(values: Sequence[str]) -> bool:
-    """Whether a find prints whole names of files and nothing else: `find … -print0`."""
-    return values[-1:] == ["-print0"] and not set(values) & {*_NOT_PLAIN_FIND, "-exec"}
+def prints_names(values: Sequence[str], *, lines: bool = False) -> bool:
+    """Whether a find prints names of files and nothing else: `find … -print0`; `lines`: a line each."""
+    ends = "-print0" not in values if lines else values[-1:] == ["-print0"]
+    return ends and not set(values) & {*_NOT_PLAIN_FIND, "-exec", "-delete"}
 
 
 def _plain_name(field: Field) -> str:
@@ -194,6 +203,11 @@ def _is_shown(part: Part, scope: Scope) -> bool:
     )
 
 
+def _is_plain(part: Part, scope: Scope) -> bool:
+    """`$PATH`, as the session has it: a variable that holds no secret and that this text has not set."""
+    return isinstance(part, Var) and not part.op and part.name not in scope.values and holds_no_secret(part.name)
+
+
 def _printed(name: str, words: Sequence[Word], scope: Scope, first: list[Field]) -> list[Field] | None:
     """Words that are printed: each may be any text that is shown anyway. A pattern looked for is a file that is read."""
     if name == "printf" and not (len(words) > 1 and all(map(is_literal, words[1].parts))):
@@ -203,9 +217,13 @@ def _printed(name: str, words: Sequence[Word], scope: Scope, first: list[Field])
         if all(map(is_literal, word.parts)):
             fields += expand(word, scope)
             continue
-        if not all(_is_shown(part, scope) for part in word.parts):
+        if not all(_is_shown(part, scope) or _is_plain(part, scope) for part in word.parts):
             return None
-        if not all(_stays(part, scope) for part in word.parts) and name not in ("true", "false", ":"):
+        if not all(_stays(part, scope) or _is_plain(part, scope) for part in word.parts) and name not in (
+            "true",
+            "false",
+            ":",
+        ):
             return None
         fields.append(Field(word.text, False, False, word.start, word.end))
     return fields

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 
 from interlock.runtime.policy.programs import read_usage
-from interlock.runtime.policy.programs.option import Spec, names, read_options
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.shell.builtin import Handler
 from interlock.runtime.policy.shell.carrier import unwrap_options
 from interlock.runtime.policy.shell.feed import STDIN
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.grammar import Grammar
+from interlock.runtime.policy.shell.option import read_frame
 from interlock.runtime.policy.shell.printed import printed_by
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.syntax import ShellSyntaxError
@@ -53,14 +54,11 @@ def _commanded(frame: Frame, state: State, walk: Walk) -> None:
     given = dict(frame.assignments).get("LESS", "") if pager else ""
     started = [w.lstrip("+") for w in (*(f.value for f in frame.args), given) if pager and w.startswith("+")]
     if frame.name == "dc":
-        started = [o.value for o in read_options([f.value for f in frame.args], _DC).options if o.value]
+        started = [o.value for o in read_frame(frame).options if o.value]
     _lines(frame, state, walk, *started)
     for text in (*(f.value for f in frame.args), frame.input or ""):
         for code in _programs(frame.name, text):
             walk.code(code, True, frame, state, frame.name)
-
-
-_DC = Spec("ef", frozenset(("expression", "file")))
 
 
 def _lines(frame: Frame, state: State, walk: Walk, *more: str) -> None:
@@ -85,7 +83,7 @@ def _emacs(frame: Frame, state: State, walk: Walk) -> None:
 
 def _tcl(frame: Frame, state: State, walk: Walk) -> None:
     """`expect -c 'spawn x'`, and what is fed to it or to `tclsh`."""
-    reading = read_options([f.value for f in frame.args], Spec("cfDb", stop_at_operand=True))
+    reading = read_frame(frame)
     texts = [o.value for o in reading.options if o.name == "-c" and o.value]
     if not reading.operands or frame.args[reading.operands[0]].value == "-":
         texts.append(frame.input or "")
@@ -105,8 +103,7 @@ def _crontab(frame: Frame, state: State, walk: Walk) -> None:
 
 def _make(frame: Frame, state: State, walk: Walk) -> None:
     _options(frame, state, walk)
-    args = [f.value for f in frame.args]
-    reading = read_options(args, Spec("fCIojlWEO", names("file makefile eval directory include-dir jobs")))
+    reading = read_frame(frame)
     texts = [o.value for o in reading.options if o.name in ("--eval", "-E") and o.value]
     for option in reading.options:
         if option.name not in ("-f", "--file", "--makefile") or not option.value:

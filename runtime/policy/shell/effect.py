@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from interlock.runtime.policy.programs.catalogue import program_of
 from interlock.runtime.policy.programs.touch import ANYWHERE, Touch
 from interlock.runtime.policy.programs.touched import Touched, touched_by
+from interlock.runtime.policy.programs.variable import holds_no_secret
 from interlock.runtime.policy.shell.classify import is_read_only, is_wrapper, program_name
 from interlock.runtime.policy.shell.model import DYNAMIC, Effects, SimpleCommand
 
@@ -25,6 +27,8 @@ def effects(command: SimpleCommand, reads_only: bool | None = None) -> Effects:
     reads_only = is_read_only(command).ok if reads_only is None else reads_only
     touched = _of_words(name, command, reads_only)
     touches = [*_files_alone(touched.touches, command), *_of_redirects(command)]
+    if command.below:
+        touches = [replace(t, below=True) if t.use == "read" and not t.cause else t for t in touches]
     reached = [at[1].lower() for r in command.redirects if (at := _DEVICE.match(r.target or ""))]
     return Effects(
         tuple(dict.fromkeys(touches)),
@@ -75,7 +79,7 @@ def _flags(name: str, args: tuple[str, ...], command: SimpleCommand) -> tuple[st
     found: list[str] = []
     if command.assignments and command.program:
         found.append("env_prefix")
-    if (name in ("env", "printenv") and not is_wrapper(command)) or (any("/environ" in a for a in args) and name):
+    if _shows_variables(name, command) or (any("/environ" in a for a in args) and name):
         found.append("environment")
     entry = program_of(name) if name else None
     if entry is not None:
@@ -86,3 +90,11 @@ def _flags(name: str, args: tuple[str, ...], command: SimpleCommand) -> tuple[st
     if command.program == DYNAMIC:
         found.append("dynamic")
     return tuple(found)
+
+
+def _shows_variables(name: str, command: SimpleCommand) -> bool:
+    """Whether it shows variables that may hold a secret."""
+    named = [word for word in command.argv[1:] if word[:1] != "-"]
+    if name == "printenv" and named and all(map(holds_no_secret, named)):
+        return False
+    return name in ("env", "printenv") and not is_wrapper(command)

@@ -39,6 +39,8 @@ class Field:
     end: int
     loose: bool = False
     """A name that a pattern gave, without quotes: it is split at blanks and may be a pattern again."""
+    below: bool = False
+    """A folder that stands for every file that was found below it."""
 
 
 @record

@@ -110,6 +110,7 @@ class Frame:
             notes=notes,
             globs=tuple([i for i, f in enumerate(fields) if f.glob and f.known]),
             loose=any(f.loose for f in fields),
+            below=any(f.below for f in fields),
         )
 
     def output(self) -> str | None:

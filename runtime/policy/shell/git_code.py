@@ -41,8 +41,6 @@ _DATA_SETTINGS = re.compile(
     r"(?:core\.hookspath|init\.templatedir|ssh\.variant|url\..+|protocol.*|sendpack.*|svn.*)\Z", re.I
 )
 
-_PAGER = re.compile(r"(?:-\w*O|--open[a-z-]*=)(.+)\Z", re.DOTALL)
-"""The program that `git grep` opens what it finds with; its value is never a word of its own."""
 _KEY = re.compile(r"GIT_CONFIG_KEY_\d+\Z")
 _PARAMETER = re.compile(r"'([^'=]+)'?='?([^']*)'")
 
@@ -127,8 +125,6 @@ def _verb(verb: str, rest: list[Field], frame: Frame, state: State, walk: Walk) 
     for field in rest:
         if field.value.startswith("ext::"):
             walk.helper(field.value[5:].replace("% ", "\\ "), field.known, frame, state, "git ext::")
-        if verb == "grep" and (pager := _PAGER.match(field.value)):
-            walk.helper(pager[1], field.known, frame, state, "git grep -O")
     _tail(verb, rest, frame, state, walk)
 
 

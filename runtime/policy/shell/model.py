@@ -64,6 +64,8 @@ class SimpleCommand:
     """Words of `argv` that are unquoted patterns: names that exist at run time; `known` is False for them."""
     loose: bool = False
     """A name that one of them stands for is split at blanks: `for f in *; do cat $f; done`."""
+    below: bool = False
+    """Folders among its words stand for what was found below them: `find . | xargs cat`."""
 
 
 @record

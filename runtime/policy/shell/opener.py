@@ -9,23 +9,18 @@ from interlock.runtime.policy.programs.option import Spec, names, read_options
 from interlock.runtime.policy.shell.builtin import Handler, stdin_code
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
+from interlock.runtime.policy.shell.option import read_frame
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
-
-_SU_LETTERS = "cgGsTCu"
-_SU_NAMES = names("command group supp-group shell session-command user")
-_SU = Spec(_SU_LETTERS, _SU_NAMES, names("login preserve-environment fast pty"))
-_RUNUSER = Spec(_SU_LETTERS, _SU_NAMES, stop_at_operand=True)
-_DAEMON = Spec("xapnugsrkNdI", names("exec startas pidfile name user group signal retry chuid nicelevel chdir"))
 
 
 def _su(frame: Frame, state: State, walk: Walk) -> None:
     """`su [options] [-] [user [words of the shell]]`, and `runuser -u user program`."""
     args = [f.value for f in frame.args]
-    if frame.name == "runuser" and (reading := read_options(args, _RUNUSER)).has("-u", "--user"):
+    if frame.name == "runuser" and (reading := read_frame(frame, stop=True)).has("-u", "--user"):
         _run([frame.args[i] for i in reading.operands], frame, state, walk)
         return
-    reading = read_options(args, _SU)
+    reading = read_frame(frame)
     inner = state.copy()
     inner.lose_directory()
     code = next((o for o in reading.options if o.value and o.name in ("-c", "--command", "--session-command")), None)
@@ -55,7 +50,7 @@ def _shell_of_group(frame: Frame, state: State, walk: Walk) -> None:
 
 
 def _entr(frame: Frame, state: State, walk: Walk) -> None:
-    reading = read_options([f.value for f in frame.args], Spec(stop_at_operand=True))
+    reading = read_frame(frame)
     words = [frame.args[i] for i in reading.operands]
     if words and reading.has("-s"):
         walk.code(words[0].value, words[0].known, frame, state, "entr -s")
@@ -76,8 +71,7 @@ def _coreutils(frame: Frame, state: State, walk: Walk) -> None:
 
 def _daemon(frame: Frame, state: State, walk: Walk) -> None:
     """`start-stop-daemon -S -x PROGRAM -- words`."""
-    args = [f.value for f in frame.args]
-    reading = read_options(args, _DAEMON)
+    reading = read_frame(frame)
     program = reading.value("-a", "--startas") or reading.value("-x", "--exec")
     if program:
         _run([_word(program, frame), *(frame.args[i] for i in reading.operands)], frame, state, walk)

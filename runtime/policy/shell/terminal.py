@@ -11,6 +11,7 @@ from interlock.runtime.policy.programs.option import Spec, read_options
 from interlock.runtime.policy.shell.builtin import Handler, stdin_code
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
+from interlock.runtime.policy.shell.option import read_frame
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.walk import Walk
 
@@ -83,7 +84,7 @@ def _tmux_verb(verb: str, fields: list[Field], frame: Frame, state: State, walk:
 
 
 def _screen(frame: Frame, state: State, walk: Walk) -> None:
-    reading = read_options([f.value for f in frame.args], Spec("cehprsStTx", stop_at_operand=True))
+    reading = read_frame(frame, "screen")
     words = [frame.args[i] for i in reading.operands]
     if not reading.has("-X"):
         if words:
@@ -145,11 +146,7 @@ def _opener(frame: Frame, state: State, walk: Walk) -> None:
 
 def _recorded(frame: Frame, state: State, walk: Walk) -> None:
     """`script` records a shell, which reads what it is fed; or one command."""
-    args = [f.value for f in frame.args]
-    reading = read_options(
-        args,
-        Spec("cEIBOTmo", frozenset(["command", "log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"])),
-    )
+    reading = read_frame(frame)
     code = next((o for o in reading.options if o.name in ("-c", "--command") and o.value is not None), None)
     if code is not None and code.value is not None:
         walk.code(code.value, frame.args[code.value_index].known, frame, state, frame.name)

@@ -13,7 +13,6 @@ from interlock.runtime.policy.programs import program_of, read_usage
 from interlock.runtime.policy.programs.awk import read_awk
 from interlock.runtime.policy.programs.option import Reading, Spec, names, read_options
 from interlock.runtime.policy.programs.sed import Script, read_sed
-from interlock.runtime.policy.programs.usage import replace_stop
 from interlock.runtime.policy.shell.bounded import found_fields, prints_alone, prints_names
 from interlock.runtime.policy.shell.builtin import BUILTINS, Handler, stdin_code
 from interlock.runtime.policy.shell.carrier import unwrap_options, unwrap_variables
@@ -23,34 +22,13 @@ from interlock.runtime.policy.shell.feed import STDIN, is_shell
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.git_code import unwrap_git
 from interlock.runtime.policy.shell.opener import OPENERS, enters_namespace, git_part
+from interlock.runtime.policy.shell.option import read_frame, words_of
 from interlock.runtime.policy.shell.state import State
 from interlock.runtime.policy.shell.terminal import TERMINALS
 from interlock.runtime.policy.shell.walk import Walk
 from interlock.runtime.policy.shell.wrapper import runs_its_words, unwrap_wrapper
 
 _FED = ("-", *STDIN)
-_SHELL_SPEC = Spec("oO", names("rcfile init-file command init-command"), stop_at_operand=True)
-_FISH_SPEC = Spec("Cdfo", names("init-command command debug features"), stop_at_operand=True)
-_ENV_SPEC = Spec(
-    "uCSa",
-    names("unset chdir split-string argv0"),
-    names("ignore-environment null block-signal default-signal ignore-signal list-signal-handling debug"),
-    stop_at_operand=True,
-)
-_XARGS_SPEC = Spec(
-    "aEIdLnPsJR",
-    names("arg-file delimiter max-chars max-procs max-args process-slot-var"),
-    names("null eof replace max-lines interactive no-run-if-empty verbose exit show-limits open-tty"),
-    stop_at_operand=True,
-)
-_PARALLEL_SPEC = Spec(
-    "aCEIjJLlmNnPRSsTUXxkd",
-    names(
-        "jobs max-procs arg-file delimiter delay timeout results joblog retries colsep sshlogin sshloginfile "
-        "max-args max-replace-args workdir basefile return tagstring load memfree nice halt wrapper"
-    ),
-    stop_at_operand=True,
-)
 _EXEC = names("-exec -execdir -ok -okdir")
 
 
@@ -95,7 +73,7 @@ def _pairs(fields: list[Field]) -> list[tuple[str, str]]:
 
 def _shell(frame: Frame, state: State, walk: Walk) -> None:
     args = [f.value for f in frame.args]
-    reading = read_options([_option_last(a) for a in args], _FISH_SPEC if frame.name == "fish" else _SHELL_SPEC)
+    reading = _shell_options(frame, args)
     via = f"{frame.name} -c"
     for option in reading.options:
         if option.name in ("--rcfile", "--init-file") and "<(" in (option.value or ""):
@@ -118,6 +96,15 @@ def _shell(frame: Frame, state: State, walk: Walk) -> None:
         walk.piped_code(args[reading.operands[0]], frame, state, frame.name)
 
 
+def _shell_options(frame: Frame, args: list[str]) -> Reading:
+    entry = program_of(frame.name)
+    spec = entry.spec if entry is not None and entry.code == "shell" else _ANY_SHELL
+    return read_options([_option_last(a) for a in args], spec)
+
+
+_ANY_SHELL = Spec(stop_at_operand=True)
+
+
 def _option_last(word: str) -> str:
     """A shell's `o` takes the next word wherever it stands in a cluster; `+x` is an option too."""
     if word[:1] not in ("-", "+") or word.startswith("--") or len(word) < 2:
@@ -128,7 +115,7 @@ def _option_last(word: str) -> str:
 
 def _env(frame: Frame, state: State, walk: Walk) -> None:
     args = frame.args
-    reading = read_options([f.value for f in args], _ENV_SPEC)
+    reading = read_frame(frame, "env")
     inner = state.copy()
     target = reading.value("-C", "--chdir")
     if target is not None:
@@ -164,8 +151,7 @@ def _split_string(text: str) -> list[str]:
 
 def _xargs(frame: Frame, state: State, walk: Walk) -> None:
     args = frame.args
-    values = [f.value for f in args]
-    reading = read_options(values, _XARGS_SPEC)
+    reading = read_frame(frame)
     words = [args[i] for i in reading.operands] or [Field("echo", True, False, frame.start, frame.end)]
     mark = _replacement(reading)
     fed = None if reading.has("-a", "--arg-file") else frame.input
@@ -174,17 +160,24 @@ def _xargs(frame: Frame, state: State, walk: Walk) -> None:
     bounded = False
     if not mark and fed is None and not reading.has("-a", "--arg-file"):
         bounded = prints_alone(words)
-        if reading.has("-0", "--null") and (found := _found_by(frame, words)):
+        if (found := _found_by(frame, words, whole=reading.has("-0", "--null"))) and not reading.has(*_XARGS_CUTS):
             inside.fields, bounded = found, True
     walk.run(inside, state, "xargs", bounded=bounded)
 
 
-def _found_by(frame: Frame, words: list[Field]) -> list[Field] | None:
-    """The words of what xargs runs, where a find in front of it gives them whole."""
+_XARGS_CUTS = ("-d", "--delimiter", "-E", "-e", "--eof")
+"""Options by which other words are made of the same names."""
+
+
+def _found_by(frame: Frame, words: list[Field], *, whole: bool) -> list[Field] | None:
+    """The words of what xargs runs, where a find in front of it gives them; `whole`: not split at blanks."""
     feeder = frame.feeder
-    if not feeder or feeder[0].value not in ("find", "/usr/bin/find") or not prints_names([f.value for f in feeder]):
+    if not feeder or feeder[0].value not in ("find", "/usr/bin/find"):
         return None
-    return found_fields([*words, Field("{}", False, False, frame.start, frame.end)], feeder[1:])
+    if not prints_names([f.value for f in feeder], lines=not whole):
+        return None
+    asked = [*words, Field("{}", False, False, frame.start, frame.end)]
+    return found_fields(asked, feeder[1:], loose=not whole)
 
 
 def _replacement(reading: Reading) -> str | None:
@@ -243,21 +236,14 @@ def _ssh(frame: Frame, state: State, walk: Walk) -> None:
     usage = read_usage(frame.name, [f.value for f in args])
     assert usage is not None
     unwrap_options(usage, frame, state, walk)
-    spec = replace_stop(usage.program.spec)
-    reading = read_options([f.value for f in args], spec)
-    operands = list(reading.operands)
-    if len(operands) > 1 and args[operands[1]].value.startswith("-"):
-        # ssh takes options also after the host
-        again = read_options([args[i].value for i in operands[1:]], spec)
-        operands = [operands[0], *(operands[1:][i] for i in again.operands)]
-    words = [args[i] for i in operands[1:]]
+    words = words_of(frame, "joined")
     inner = state.copy()
     inner.lose_directory()
     inner.values, inner.aliases = {}, {}
     if words:
         walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, inner, "ssh")
         _feed_shell(words, frame, inner, walk)
-    elif frame.fed and operands:
+    elif frame.fed and usage.operands:
         stdin_code(frame, inner, walk, "ssh")
 
 
@@ -270,7 +256,7 @@ def _feed_shell(words: list[Field], frame: Frame, state: State, walk: Walk) -> N
 
 def _parallel(frame: Frame, state: State, walk: Walk) -> None:
     args = frame.args
-    reading = read_options([f.value for f in args], _PARALLEL_SPEC)
+    reading = read_frame(frame)
     words = [args[i] for i in reading.operands]
     cut = next((i for i, f in enumerate(words) if f.value in (":::", "::::", ":::+", "::::+")), len(words))
     command, values = words[:cut], words[cut + 1 :]
@@ -333,10 +319,7 @@ def _socat(frame: Frame, state: State, walk: Walk) -> None:
 
 
 def _loader(frame: Frame, state: State, walk: Walk) -> None:
-    reading = read_options(
-        [f.value for f in frame.args],
-        Spec("", names("library-path preload audit argv0 inhibit-rpath"), stop_at_operand=True),
-    )
+    reading = read_frame(frame, "ld.so")
     if reading.operands:
         walk.run(frame.inner([frame.args[i] for i in reading.operands]), state, "loader")
 
@@ -349,36 +332,11 @@ def _powershell(frame: Frame, state: State, walk: Walk) -> None:
             return
 
 
-def _rsh(frame: Frame, state: State, walk: Walk) -> None:
-    _ssh_like = read_options([f.value for f in frame.args], Spec("l", stop_at_operand=True))
-    words = [frame.args[i] for i in _ssh_like.operands[1:]]
-    if words:
-        walk.code(" ".join(f.value for f in words), all(f.known for f in words), frame, state, frame.name)
-
-
 def _bwrap(frame: Frame, state: State, walk: Walk) -> None:
-    values = [f.value for f in frame.args]
-    at = 0
-    while at < len(values) and values[at].startswith("-") and values[at] != "--":
-        at += 1 + _BWRAP_WORDS.get(values[at], 0)
-    words = frame.args[at + 1 :] if values[at : at + 1] == ["--"] else frame.args[at:]
-    if words:
+    if words := words_of(frame, "command"):
         inner = state.copy()
         inner.lose_directory()
         walk.run(frame.inner(words), inner, "bwrap")
-
-
-_BWRAP_TWO = names(
-    "--bind --bind-try --dev-bind --dev-bind-try --ro-bind --ro-bind-try --symlink --setenv --file --bind-data "
-    "--ro-bind-data --chmod --bind-fd --ro-bind-fd --overlay"
-)
-_BWRAP_ONE = names(
-    "--dev --proc --tmpfs --dir --chdir --unsetenv --uid --gid --hostname --cap-add --cap-drop --remount-ro --mqueue "
-    "--lock-file --sync-fd --info-fd --json-status-fd --block-fd --userns-block-fd --seccomp --add-seccomp-fd "
-    "--exec-label --file-label --args --argv0 --perms --size --userns --userns2 --pidns"
-)
-_BWRAP_WORDS = {**dict.fromkeys(_BWRAP_TWO, 2), **dict.fromkeys(_BWRAP_ONE, 1)}
-"""Option of bwrap -> words that belong to it."""
 
 
 def _ip(frame: Frame, state: State, walk: Walk) -> None:
@@ -394,8 +352,7 @@ _HANDLERS: dict[str, Handler] = {
     "find": _find,
     "ssh": _ssh,
     "autossh": _ssh,
-    "rsh": _rsh,
-    "remsh": _rsh,
+    "rsh": _ssh,
     "parallel": _parallel,
     "awk": _awk,
     "sed": _sed,

@@ -11,9 +11,8 @@ from itertools import product
 from interlock.runtime.policy.programs import program_of
 
 _MORE = (
-    ". asdf bc bunx chroot coverage dbus-run-session direnv doas ed eslint eval exec find hatch java javac ld ltrace meson mix "
-    "mypy nohup nsenter nvm parallel pdm perf pipenv pnpx pre-commit prettier pyenv ruff source ssh-agent strace su sudo "
-    "terraform tsc unshare uvx valgrind xvfb-run"
+    "asdf bc chroot dbus-run-session direnv doas eval exec find ltrace nohup "
+    "nsenter nvm parallel perf pyenv ssh-agent strace sudo unshare valgrind xvfb-run"
 )
 RUNNING = frozenset(_MORE.split())
 """Programs that run, or change by, what a file says, though the catalogue does not call it code. Those of the catalogue that

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -123,3 +124,41 @@ def test_a_malformed_file_ends_with_one_clear_message(machine: Any) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith(f"interlock: {place} cannot be used as it is: line 1, column 11")
     assert place.read_text() == '{"model": '
+
+
+def test_the_doctor_gives_up_a_client_that_hangs_and_goes_on(machine: Any) -> None:
+    """FT-055"""
+    program(machine, "claude", "")
+    (machine.root / "bin" / "claude").write_text("#!/bin/sh\nsleep 600 & wait\n")
+    done = run(machine, "doctor", "claude")
+    assert done.returncode == 0, done.stderr
+    assert "claude did not answer within" in done.stdout
+    assert "tries it" not in done.stdout
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode"])
+def test_the_doctor_names_the_files_that_are_ours_and_the_settings_it_read(machine: Any, agent: str) -> None:
+    """FT-054"""
+    assert run(machine, "connect", agent, "--yes").returncode == 0
+    (report,) = [json.loads(line) for line in run(machine, "doctor", agent, "--json").stdout.splitlines()]
+    (connected,) = [check for check in report["checks"] if check["name"] == "connected"]
+    ours = [
+        str(file) for file in (machine.root / "home").rglob("*") if file.is_file() and "interlock" in file.read_text()
+    ]
+    assert ours
+    assert all(file in connected["text"] for file in ours)
+
+
+def test_the_doctor_knows_a_connection_with_another_file_and_what_turns_it_off(machine: Any) -> None:
+    """FT-053"""
+    other = machine.root / "other.json"
+    other.write_text("{}")
+    assert run(machine, "connect", "claude", "--yes", "--config", str(other)).returncode == 0
+    done = run(machine, "doctor", "claude")
+    assert f"claude --settings {other}" in done.stdout
+    told = json.loads(other.read_text()) | {"disableAllHooks": True}
+    other.write_text(json.dumps(told))
+    for words in (("claude",), ("claude", "--config", str(other))):
+        done = run(machine, "doctor", *words)
+        assert done.returncode == 1
+        assert f"disableAllHooks in {other}" in done.stdout

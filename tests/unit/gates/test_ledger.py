@@ -253,7 +253,7 @@ async def test_two_sessions_ask_at_once_and_each_answer_lands_in_its_own_journal
     assert events(other)[-1]["answer"] == "allow"
 
 
-@pytest.mark.parametrize("command", ["cat e/secret", "sh run.sh", "make", "git apply p.patch"])
+@pytest.mark.parametrize("command", ["cp e/secret copy", "sh run.sh", "make", "git apply p.patch"])
 async def test_an_allow_for_something_else_than_was_shown_is_told_as_a_no(
     machine, ledger, call, approver, events, command
 ):

@@ -24,7 +24,9 @@ from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.opencode.gate import OpencodeGate
 from interlock.runtime.gates.service.config import ensure_config
 from interlock.runtime.sources.gemini.sign import without_sign
+from interlock.tui.hosts import Hosts
 
+PATIENCE_S = 30
 SAID = "not this one: “archive” it"
 
 
@@ -471,3 +473,32 @@ def test_our_policy_file_allows_nothing_without_a_sign(machine: Any) -> None:
         # Gemini CLI refuses patterns in which a group is repeated, and those that are long
         assert "(" not in rule["argsPattern"]
         assert len(rule["argsPattern"]) < 2048
+
+
+async def test_a_no_in_codexs_own_prompt_is_a_persons_no(gate_host: GateHost, machine: Any, events: Any) -> None:
+    """FT-065"""
+    gate = CodexGate(gate_host)
+    await gate.hook(codex("PreToolUse", machine, tool_use_id="call_1"))
+    assert await gate.hook(codex("PermissionRequest", machine)) == {}
+    said = 'exec_command failed: CreateProcess { message: "Rejected(\\"rejected by user\\")" }'
+    line = {"type": "response_item", "payload": {"type": "function_call_output", "call_id": "call_1", "output": said}}
+    (machine.root / "rollout.jsonl").write_text(json.dumps(line) + "\n")
+    await gate.hook(codex("Stop", machine))
+    told = [e for e in events(gate_host.ledgers[0]) if e["type"] == "tool.observation"]
+    assert [(e["code"], e["summary"]) for e in told] == [("user_denied", "no in the agent's own prompt")]
+
+
+async def test_a_screen_that_is_closed_says_goodbye(gate_host: GateHost, machine: Any) -> None:
+    """FT-064"""
+    hosts = Hosts(lambda: None)
+    looking = asyncio.create_task(hosts.run())
+    async with asyncio.timeout(PATIENCE_S):
+        while not gate_host.is_watched:
+            await asyncio.sleep(0.02)
+        asked = asyncio.create_task(CodexGate(gate_host).hook(codex("PermissionRequest", machine)))
+        while not hosts.asks:
+            await asyncio.sleep(0.02)
+        looking.cancel()
+        await asyncio.wait({looking})
+        assert gate_host.is_left
+        assert await asked == {}

@@ -32,7 +32,7 @@ from interlock.runtime.gates.service.config import (
 )
 from interlock.runtime.gates.service.server import GateService
 from interlock.runtime.gates.service.start import answers, start_if_connected
-from interlock.runtime.gates.service.tell_hook import hook_file, install_hook, is_installed, program
+from interlock.runtime.gates.service.tell_hook import command_for, hook_file, install_hook, is_installed, program
 
 PATIENCE_S = 30.0
 DENY = '[[rule]]\nid = "no-push"\neffect = "deny"\ncommand = "git push"\nreason = "pushing is for people"\n'
@@ -207,8 +207,16 @@ def test_command_hook_blocks_when_the_service_cannot_be_started(config, machine)
 
 
 def test_command_hook_blocks_when_its_program_is_gone(config, machine):
+    """FT-068"""
     hook_file().unlink()
-    assert run_hook(hook(machine, "PreToolUse", tool_use_id="t1")).returncode == 2
+    done = run_hook(hook(machine, "PreToolUse", tool_use_id="t1"))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"Interlock" in done.stderr
+    assert b"interlock disconnect claude" in done.stderr
+    told = subprocess.run(
+        ["/bin/sh", "-c", command_for("claude", "open")], input=b"{}", capture_output=True, check=False
+    )
+    assert (told.returncode, told.stdout, told.stderr) == (0, b"", b"")
 
 
 def test_large_input_reaches_the_policy_whole(service, machine):

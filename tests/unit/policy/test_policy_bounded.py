@@ -10,6 +10,7 @@ import pytest
 from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.decide import decide
+from interlock.runtime.policy.folder_fact import MOST_FOUND
 from interlock.runtime.policy.load import load_layer
 
 _FILE = Path(__file__).parents[3] / "examples" / "policies" / "cases.toml"
@@ -150,7 +151,10 @@ _OPEN = [
     "find ~/.ssh -type f -exec cat {} +",
     "find . -type f -exec cat {} + -fprint o",
     "find . -type f -exec git -C {} log \\;",
-    "find . -type f | xargs cat",
+    "find . | xargs cat",
+    "find . -type f | xargs -d x cat",
+    "find . -type f | xargs rm",
+    "find . -type f -printf '/etc/passwd\\n' | xargs cat",
     "find . -print0 | xargs -0 cat",
     "find . -type f -print0 | xargs -0 rm",
     "find . -type f -printf '/etc/passwd\\0' -print0 | xargs -0 cat",
@@ -206,6 +210,33 @@ def test_a_word_whose_every_value_only_reads_inside_passes(command: str) -> None
 def test_a_word_that_could_be_more_never_passes(command: str) -> None:
     """spec: RT-8; options by names of files, links, lines of a file that become paths, variables that programs heed."""
     assert _effect(command) != "allow"
+
+
+@pytest.mark.parametrize(
+    "command", ["find . -name '*.py' | xargs wc -l", "find . -type f | xargs cat", "find src -type f | xargs -n1 head"]
+)
+@pytest.mark.parametrize("name", ["src/a b.py", "src/it's", "src/deep/a b", "src/a\\b"])
+def test_names_that_a_find_gives_xargs_pass_where_none_below_falls_apart(command: str, name: str) -> None:
+    kinds = {"/w/proj": "folder", "/w/proj/src": "folder", "/w/proj/src/deep": "folder", "/w/proj/src/a.py": "file"}
+    assert _effect(command, MemoryWorld(kinds=kinds)) == "allow"
+    assert _effect(command, MemoryWorld(kinds={**kinds, f"/w/proj/{name}": "file"})) == "ask"
+
+
+def test_more_names_than_are_looked_at_ask() -> None:
+    many = {f"/w/proj/{i}": "file" for i in range(MOST_FOUND + 1)}
+    assert _effect("find . -type f | xargs cat", MemoryWorld(kinds={"/w/proj": "folder", **many})) == "ask"
+
+
+def test_what_a_find_gives_xargs_is_all_that_lies_below() -> None:
+    rules = '[[rule]]\nid="sec"\neffect="deny"\npath="secrets/**"\n'
+    policy = with_built_in([load_layer(rules, file="p.toml", layer="user")])
+    for command in (
+        "find . -type f -print0 | xargs -0 cat",
+        "find . -type f | xargs cat",
+        "find . -type f -exec cat {} +",
+    ):
+        call = Call("bash", {"command": command}, "/w/proj", ("/w/proj",), "/home/u", frozenset(("execute",)))
+        assert decide(call, policy, MemoryWorld(kinds={"/w/proj": "folder"}), (), _NOW).effect != "allow"
 
 
 @pytest.mark.parametrize("name", ["a -o b.py", "x *.py", "a /etc/passwd.py"])

@@ -13,6 +13,7 @@ from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
 from interlock.runtime.policy.decide import Decision, decide
 from interlock.runtime.policy.grant import Grant, Suggestion
+from interlock.runtime.policy.layer import joined
 from interlock.runtime.policy.load import load_layer
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
@@ -131,3 +132,46 @@ def test_a_pattern_granted_covers_its_like_and_no_more() -> None:
 
 def test_a_write_to_a_file_by_redirect_has_no_pattern() -> None:
     assert patterns("cat a > b") is None
+
+
+def judged_without_default(command: str, *grants: Grant) -> Decision:
+    """Where even what only reads asks: no built-in allow."""
+    asked = Call("bash", {"command": command}, "/w/proj", ("/w/proj",), "/home/u", frozenset(("execute",)))
+    return decide(asked, joined([]), MemoryWorld(kinds={"/w/proj": "folder"}), grants, NOW)
+
+
+@pytest.mark.parametrize("command", ["seq 1 9 | awk '{print $1}'", "sed -n 1,5p a", "find . -name x", "tar -tf a.tar"])
+def test_programs_that_can_run_code_are_offered_by_what_they_do_and_not_by_their_text(command: str) -> None:
+    offers = judged_without_default(command).suggestions
+    assert [one.field for one in offers] == ["command", "reading"]
+    assert all(len(one.label) <= 80 and one.rule == "" for one in offers)
+    grant = Grant("grant_1", "bash", "reading", offers[1].value, "/w/proj")
+    assert judged_without_default(command, grant).effect == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "awk -f evil.awk", "awk --file=evil.awk", "gawk -E evil.awk", "seq 1 | awk -f evil.awk", "awk 'BEGIN{system(\"id\")}'",
+        "awk '{print > \"x\"}' a", "awk -i inplace 1 a", "awk '@include \"evil.awk\"'", "sed -f evil.sed a", "sed -i s/a/b/ a",
+        "sed -n 'w x' a", "find . -delete", "find . -exec ./x {} +", "tar -xf a.tar", "tar -I ./evil -tf a.tar",
+        "awk 1 /etc/passwd", "sed -n 1p ../x",
+    ],
+)  # fmt: skip
+def test_a_reading_that_was_allowed_covers_nothing_that_runs_or_writes(command: str) -> None:
+    grant = Grant("grant_1", "bash", "reading", "seq\nawk\ngawk\nsed\nfind\ntar", "/w/proj")
+    assert judged_without_default(command, grant).effect != "allow"
+
+
+def test_an_ask_that_stands_for_itself_says_why() -> None:
+    told = {
+        "./s.sh": "that file", "nodejs x.js": "code", "mytool x": "not known", "ls > x; rm -rf y": "destructive",
+        "echo $(date)": "", "npm install": "package", "strace ls": "too much",
+    }  # fmt: skip
+    for command, part in told.items():
+        seen = judged(command)
+        if seen.effect == "ask":
+            assert seen.suggestions == ()
+            assert part in seen.only_once, (command, seen.only_once)
+    assert judged("touch x").only_once == ""
+    assert judged("ls").only_once == ""

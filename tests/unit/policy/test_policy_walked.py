@@ -126,12 +126,16 @@ def test_a_first_operand_is_a_file_where_no_pattern_stands_in_front(command: str
     assert _judged(command).effect == "ask"
 
 
-@pytest.mark.parametrize("command", ["diff a .", "diff src .", "diff -N x .", "sdiff a .", "diff --to-file=. a", "diff -r . b"])
+@pytest.mark.parametrize(
+    "command", ["diff a .", "diff src .", "diff -N x .", "sdiff a .", "diff --to-file=. a", "diff -r . b"]
+)
 def test_comparing_a_folder_asks_where_a_name_in_it_leads_out(command: str) -> None:
     assert _judged(command, _PLACE).effect == "ask"
 
 
-@pytest.mark.parametrize("command", ["diff a src", "diff -r src in", "sdiff a src", "diff --to-file=src a", "diff -ru a b"])
+@pytest.mark.parametrize(
+    "command", ["diff a src", "diff -r src in", "sdiff a src", "diff --to-file=src a", "diff -ru a b"]
+)
 def test_comparing_a_folder_passes_where_no_name_in_it_leads_out(command: str) -> None:
     assert _judged(command, _PLACE).effect == "allow"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.runtime.tools.git_index import gitlinks
 from interlock.runtime.tools.git_place import find_git_place, find_repository, hooks_folder, submodules
 
 GIT = (
@@ -106,3 +107,35 @@ def test_git_agrees_about_the_place_of_hooks(tmp_path: Path) -> None:
             said = git(folder, "rev-parse", "--git-path", "hooks").strip()
             assert os.path.realpath(hooks_folder(found)) == os.path.realpath(folder / said)
         git(top, "config", "--unset", "core.hooksPath")
+
+
+@pytest.mark.parametrize("form", ["2", "4", "split", "sha256", "late"])
+def test_submodules_are_found_in_every_form_of_the_index(tmp_path: Path, form: str) -> None:
+    """The entries that git itself lists with the mode of a submodule."""
+    top = tmp_path / "a"
+    top.mkdir()
+    git(top, "init", "-q", *(["--object-format=sha256"] if form == "sha256" else []))
+    for name in ("a file", "deep/er/b", "deep/er/c", "z"):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text("x")
+    git(top, "add", "-A")
+    object_name = ("1" * 64) if form == "sha256" else ("1" * 40)
+    for place in ("deep/sub", "inner", "zz/last"):
+        git(top, "update-index", "--add", "--cacheinfo", f"160000,{object_name},{place}")
+    if form in ("2", "4"):
+        git(top, "update-index", f"--index-version={form}")
+    if form == "split":
+        git(top, "update-index", "--split-index")
+    if form == "late":
+        git(top, "update-index", "--skip-worktree", "inner")
+    assert gitlinks(str(top / ".git"), 32 if form == "sha256" else 20) == ("deep/sub", "inner", "zz/last")
+
+
+def test_an_index_that_cannot_be_read_is_no_index_without_submodules(tmp_path: Path) -> None:
+    assert gitlinks(str(tmp_path)) == ()
+    (tmp_path / "index").write_bytes(b"DIRC\0\0\0\2\0\0\0\5" + b"\0\0\xe0\0")
+    with pytest.raises(ValueError, match=r"cut short|not found|subsection"):
+        gitlinks(str(tmp_path))
+    (tmp_path / "index").write_bytes(b"else\0\0\0\2\0\0\0\5" + b"\0\0\xe0\0")
+    with pytest.raises(ValueError, match="form"):
+        gitlinks(str(tmp_path))

@@ -129,7 +129,7 @@ async def test_the_doctor_misses_the_program_that_holds(codex: Any) -> None:
     (codex.root / "config" / "gate-hold.sh").unlink()
     done = codex.run("interlock", "doctor", "codex")
     assert done.returncode == 1
-    assert "gate-hold.sh is missing or of another version. Run interlock connect" in done.stdout
+    assert "gate-hold.sh is missing or of another version. To mend it: interlock connect codex" in done.stdout
     assert codex.run("interlock", "connect", "codex").returncode == 0
     assert codex.run("interlock", "doctor", "codex").returncode == 0
 
