@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 from interlock.runtime.policy.below import secrets_below
 from interlock.runtime.policy.call import Call, World
@@ -157,7 +157,8 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     """The facts of one simple command."""
     plain = plain_fact(simple)
     found = plain.effects
-    paths = tuple(islice(_shell_paths(simple, plain, call, world), MOST_WORDS + 1))
+    found_paths = (_shell_paths(place, plain, call, world) for place in _at_each_place(simple, call, world))
+    paths = tuple(islice(chain.from_iterable(found_paths), MOST_WORDS + 1))
     git, objections = git_facts(simple, plain.reads_only, call, world)
     if plain.reads_only:
         objections = (*objections, *folder_objections(simple, call, world))
@@ -181,6 +182,13 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
         found.network,
         plain,
     )
+
+
+def _at_each_place(simple: SimpleCommand, call: Call, world: World) -> Iterator[SimpleCommand]:
+    """The command in every folder that it may run in: a `cd` that leads nowhere leaves it where it was."""
+    yield simple
+    if simple.elsewhere and world.resolve(posixpath.join(call.cwd, simple.cwd or "")).kind != "folder":
+        yield from (replace(simple, cwd=place) for place in simple.elsewhere)
 
 
 def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: World) -> Iterator[PathFact]:
