@@ -14,7 +14,7 @@ UNKNOWN_HOST = "*unknown*"
 _REMOTE = re.compile(r"(?:[^/:@\s]+@)?(?:\[[0-9a-fA-F:.%]+\]|[^/:\s]+):")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|\\\\)")
 _SIX = re.compile(r"[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*(?:%\w+)?")
-_NUMERIC = re.compile(r"(?:0x[0-9a-f]*|\d+)(?:\.(?:0x[0-9a-f]*|\d+))*")
+_NUMERIC = re.compile(r"(?:0x[0-9a-f]*|\d+)(?:\.(?:0x[0-9a-f]*|\d+))+|0x[0-9a-f]+|\d{6,}")
 _FOUR = re.compile(r"(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){3}")
 _HOST = re.compile(r"[\w][\w.:%-]*")
 """What a name or an address is made of; letters of any script, because a name may be written so."""
