@@ -278,6 +278,7 @@ def preview_of(reply: Any) -> Preview:
         whole=reply.whole,
         covered=reply.covered,
         still_asks=reply.still_asks,
+        covers_this=reply.covers_this,
         examples=reply.covered_examples,
         near=reply.near_misses,
     )

@@ -308,6 +308,8 @@ class PreviewReply(Record):
     """Would have asked, and would have passed with the permission."""
     still_asks: int = 0
     """Would have asked all the same."""
+    covers_this: bool | None = None
+    """Whether the call that is asked about now would pass as well; it is in none of the numbers. None: not told."""
     covered_examples: tuple[str, ...] = ()
     near_misses: tuple[str, ...] = ()
     """Of those that would still ask, the ones most like it."""

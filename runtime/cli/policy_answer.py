@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from interlock.runtime.cli.text_expression import text_of
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.decide import Decision, Part, decide
-from interlock.runtime.policy.foreign import make_call
-from interlock.runtime.policy.foreign_table import ANY, OWN, foreign_tool, is_foreign
+from interlock.runtime.policy.facts.foreign import make_call
+from interlock.runtime.policy.facts.foreign_table import ANY, OWN, foreign_tool, is_foreign
+from interlock.runtime.policy.verdict.decide import Decision, Part, decide
 from interlock.runtime.tools.world import PosixWorld
 
 if TYPE_CHECKING:
-    from interlock.runtime.policy.layer import Policy
-    from interlock.runtime.policy.path import PathFact
+    from interlock.runtime.policy.facts.path import PathFact
+    from interlock.runtime.policy.rules.layer import Policy
 
 _AROUND = ("tool", "input", "cwd", "workspace", "home", "call", "layout", "agent")
 """What stands around a tool's input; everything else on the top is part of it."""

@@ -21,7 +21,7 @@ from interlock.runtime.cli.policy_grants import grants
 from interlock.runtime.cli.policy_revoke import revoke
 
 if TYPE_CHECKING:
-    from interlock.runtime.policy.layer import Mode, Policy
+    from interlock.runtime.policy.rules.layer import Mode, Policy
 
 T = TypeVar("T")
 _POLICY = typer.Option(None, "--policy", help="Judge by this file, not by the layers of this machine.")
@@ -197,7 +197,7 @@ def _source(file: Path | None, mode: str | None) -> Callable[[list[str]], Policy
 
 
 def _mode(written: str | None) -> Mode | None:
-    from interlock.runtime.policy.layer import MODES
+    from interlock.runtime.policy.rules.layer import MODES
 
     for mode in MODES:
         if mode == written:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from interlock.runtime.policy.layer import Policy
+from interlock.runtime.policy.rules.layer import Policy
 
 
 def listed(policy: Policy) -> Iterator[dict[str, Any]]:

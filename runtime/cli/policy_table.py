@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.runtime.cli.policy_answer import answer, roots_of
-from interlock.runtime.policy.layer import Policy
+from interlock.runtime.policy.rules.layer import Policy
 from interlock.runtime.tools.policy_files import load_policy, read_layer, with_layers
 
 _EFFECTS = ("allow", "ask", "deny")

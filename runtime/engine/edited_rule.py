@@ -11,15 +11,15 @@ import tomllib
 from collections.abc import Sequence
 from datetime import datetime
 
-from interlock.runtime.engine.offer import Offer, with_layer
+from interlock.runtime.engine.offer import Offer
 from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.grant import PATTERN_JOINT, Grant
-from interlock.runtime.policy.layer import Layer, Policy
-from interlock.runtime.policy.load import load_layer
-from interlock.runtime.policy.pattern import Pattern, read_pattern
 from interlock.runtime.policy.programs.option import names
-from interlock.runtime.policy.rule import Rule
+from interlock.runtime.policy.rules.grant import PATTERN_JOINT, Grant
+from interlock.runtime.policy.rules.layer import Layer, Policy
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.rules.pattern import Pattern, read_pattern
+from interlock.runtime.policy.rules.rule import Rule
+from interlock.runtime.policy.verdict.decide import Judge
 
 MOST_CHARS = 4_000
 MOST_SAID = 300
@@ -56,7 +56,7 @@ def read_edited(
         _check_paths(rule, call, world)
     else:
         _check_files(rule, offer, offers)
-    decision = decide(call, with_layer(policy, layer), world, grants, now)
+    decision = Judge(policy, world, tuple(grants), now).allowing(layers=(layer,)).decide(call)
     if decision.effect != "allow":
         raise RuleRefused(f"with this rule the call would still not pass: {decision.reason}")
     return layer

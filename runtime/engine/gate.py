@@ -16,6 +16,7 @@ from typing import Any
 from interlock.runtime.asks.broker import AskNotRecorded
 from interlock.runtime.asks.pending import Outcome
 from interlock.runtime.engine.digest import input_digest
+from interlock.runtime.engine.ground import judge_of
 from interlock.runtime.engine.intent import Call
 from interlock.runtime.engine.lookup import look_up
 from interlock.runtime.engine.offer import Offer, choices_of, offers_of
@@ -27,11 +28,11 @@ from interlock.runtime.events.permission import ToolPermission
 from interlock.runtime.journal.artifacts import ArtifactError
 from interlock.runtime.journal.writer import JournalWriteError, stamp
 from interlock.runtime.policy.call import Call as PolicyCall
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.foreign import make_call
-from interlock.runtime.policy.foreign_table import OWN
-from interlock.runtime.policy.tool_name import ToolKind
-from interlock.runtime.policy.withheld import Withheld
+from interlock.runtime.policy.facts.foreign import make_call
+from interlock.runtime.policy.facts.foreign_table import OWN
+from interlock.runtime.policy.facts.tool_name import ToolKind
+from interlock.runtime.policy.verdict.decide import Decision
+from interlock.runtime.policy.verdict.withheld import Withheld
 from interlock.runtime.tools.atomic import stale
 from interlock.runtime.tools.baseline import baseline_of
 from interlock.runtime.tools.definition import Watched
@@ -65,9 +66,8 @@ async def permit(setting: Setting, call: Call, *, supersedes: str | None = None,
 
 def decide_now(setting: Setting, call: Call) -> Decision:
     """What the policy says of the call at this moment, the rules and grants of this session included."""
-    policy, grants = setting.policy, setting.grants
-    grants.notice_removed(policy, setting.journal)
-    return decide(policy_call(setting, call), policy, setting.world, grants.standing(), setting.journal.now())
+    setting.grants.notice_removed(setting.policy, setting.journal)
+    return judge_of(setting).decide(policy_call(setting, call))
 
 
 async def footing_now(setting: Setting, call: Call, decision: Decision) -> Footing:
@@ -103,7 +103,7 @@ def _offers(setting: Setting, asked: PolicyCall, decision: Decision) -> tuple[Of
     # a call that only has to be asked about again may be one that a rule allows: then nothing is left to offer
     if decision.effect != "ask":
         return ()
-    return offers_of(decision, asked, setting.policy, setting.world, setting.grants.standing(), setting.journal.now())
+    return offers_of(decision, asked, judge_of(setting))
 
 
 def shown_input(call: Call) -> dict[str, Any]:

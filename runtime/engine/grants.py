@@ -13,14 +13,14 @@ from datetime import UTC, datetime, timedelta
 
 from interlock.runtime.asks.protocol import GrantRevokedReply, GrantView
 from interlock.runtime.asks.standing import Made, unknown_grant
-from interlock.runtime.engine.offer import Offer, layer_of, with_layer
+from interlock.runtime.engine.offer import Offer, layer_of
 from interlock.runtime.events.ids import GRANT
 from interlock.runtime.events.moment import micros
 from interlock.runtime.events.permission import Approver, GrantMade, GrantRevoked, PermissionAnswered
 from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.journal.writer import JournalWriter, stamp
-from interlock.runtime.policy.grant import Grant
-from interlock.runtime.policy.layer import Layer, Policy
+from interlock.runtime.policy.rules.grant import Grant
+from interlock.runtime.policy.rules.layer import Layer, Policy, with_layers
 from interlock.runtime.state.grants import GrantFold, StandingGrant
 from interlock.runtime.tools.kept_rule import KeptRuleError, drop_rule, keep_rule
 
@@ -57,7 +57,7 @@ class Grants:
         if self._joined is None or self._joined[:3] != (id(policy), held, ended):
             layers = [self._kept[grant_id] for grant_id in held]
             # the policy itself is held too, so that its id is no other's
-            self._joined = (id(policy), held, ended, policy, with_layer(_without(policy, ended), *layers))
+            self._joined = (id(policy), held, ended, policy, with_layers(_without(policy, ended), layers))
         return self._joined[-1]
 
     def notice_removed(self, policy: Policy, journal: JournalWriter) -> None:

@@ -8,7 +8,8 @@ from typing import Protocol
 from interlock.runtime.engine.grants import Grants
 from interlock.runtime.journal.writer import JournalWriter
 from interlock.runtime.policy.call import World
-from interlock.runtime.policy.layer import Policy
+from interlock.runtime.policy.rules.layer import Policy
+from interlock.runtime.policy.verdict.decide import Judge
 
 
 class Ground(Protocol):
@@ -38,3 +39,8 @@ class Ground(Protocol):
     def previewing(self) -> asyncio.Lock:
         """Held while past calls are looked through: one look at a time."""
         ...
+
+
+def judge_of(ground: Ground) -> Judge:
+    """Who decides on this ground at this moment, the permissions of the session included."""
+    return Judge(ground.policy, ground.world, tuple(ground.grants.standing()), ground.journal.now())

@@ -14,7 +14,7 @@ from typing import Any
 from interlock.runtime.engine.schedule import Ticket
 from interlock.runtime.engine.stop import Stop
 from interlock.runtime.events.tool import ArtifactRef
-from interlock.runtime.policy.decision import Decision
+from interlock.runtime.policy.verdict.decision import Decision
 from interlock.runtime.tools.definition import Prepared, ToolDefinition, ToolInput
 from interlock.runtime.tools.footing.item import Footing
 

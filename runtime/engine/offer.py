@@ -7,17 +7,16 @@ this call pass; nothing is offered that the policy did not suggest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
 from interlock.runtime.engine.rule_text import rule_id, rule_text, suggestion_digest
 from interlock.runtime.events.permission import Scope
-from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.grant import Grant, Suggestion
-from interlock.runtime.policy.layer import Layer, Policy
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.call import Call
+from interlock.runtime.policy.rules.grant import Suggestion
+from interlock.runtime.policy.rules.layer import Layer
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import Decision, Judge
 
 STANDING: tuple[Scope, ...] = ("turn", "session", "ten_minutes")
 
@@ -49,15 +48,13 @@ class Offer:
         return {**self.suggestion.plain(), "digest": self.digest, "rule": self.rule, "scopes": list(self.scopes)}
 
 
-def offers_of(
-    decision: Decision, call: Call, policy: Policy, world: World, grants: Sequence[Grant], now: datetime
-) -> tuple[Offer, ...]:
-    """The offers of an ask."""
+def offers_of(decision: Decision, call: Call, judge: Judge) -> tuple[Offer, ...]:
+    """The offers of an ask; a rule is offered only where the call would pass with it."""
     found = []
     for suggestion in decision.suggestions:
         text = rule_text(suggestion)
         layer = layer_of(text, "") if text else None
-        keeps = layer is not None and _passes(call, with_layer(policy, layer), world, grants, now)
+        keeps = layer is not None and judge.allowing(layers=(layer,)).allows(call)
         text = text if keeps else ""
         scopes = (*STANDING, "rule") if keeps else STANDING
         found.append(Offer(suggestion, suggestion_digest(suggestion, text), scopes, text))
@@ -76,12 +73,3 @@ def layer_of(text: str, file: str) -> Layer | None:
     if layer.problems or len(layer.rules) != 1 or layer.rules[0].effect != "allow" or layer.mode is not None:
         return None
     return layer
-
-
-def with_layer(policy: Policy, *layers: Layer) -> Policy:
-    """The policy with these layers added."""
-    return replace(policy, layers=(*policy.layers, *layers)) if layers else policy
-
-
-def _passes(call: Call, policy: Policy, world: World, grants: Sequence[Grant], now: datetime) -> bool:
-    return decide(call, policy, world, grants, now).effect == "allow"

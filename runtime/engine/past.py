@@ -17,8 +17,8 @@ from interlock.runtime.events.session import Agent, SessionStarted
 from interlock.runtime.events.tool import ToolIntent
 from interlock.runtime.journal.codec import decode_line
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.foreign import make_call
-from interlock.runtime.policy.foreign_table import OWN
+from interlock.runtime.policy.facts.foreign import make_call
+from interlock.runtime.policy.facts.foreign_table import OWN
 
 MOST_BYTES = 16 * 1024 * 1024
 MOST_CALLS = 1_000

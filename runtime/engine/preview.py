@@ -11,21 +11,17 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING
 
 from interlock.runtime.asks.protocol import PreviewReply
-from interlock.runtime.engine.offer import Offer, with_layer
+from interlock.runtime.engine.ground import Ground, judge_of
+from interlock.runtime.engine.offer import Offer
 from interlock.runtime.engine.past import Past, PastCall, past_calls
 from interlock.runtime.journal.place import sessions_home
-from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.grant import Grant
-from interlock.runtime.policy.layer import Layer, Policy
-from interlock.runtime.policy.tool import command_of
-
-if TYPE_CHECKING:
-    from interlock.runtime.engine.ground import Ground
+from interlock.runtime.policy.call import Call
+from interlock.runtime.policy.facts.tool import command_of
+from interlock.runtime.policy.rules.grant import Grant
+from interlock.runtime.policy.rules.layer import Layer
+from interlock.runtime.policy.verdict.decide import Judge
 
 MOST_EXAMPLES = 5
 MOST_EXAMPLE_CHARS = 300
@@ -39,23 +35,6 @@ class Trial:
     layer: Layer | None
     about: str
     """What it is about, to tell near misses from others."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Judge:
-    policy: Policy
-    world: World
-    grants: tuple[Grant, ...]
-    now: datetime
-
-    def effect(self, call: Call) -> str:
-        return decide(call, self.policy, self.world, self.grants, self.now).effect
-
-    def with_trial(self, trial: Trial) -> _Judge:
-        # one policy for all calls: the index of its rules is built once
-        policy = with_layer(self.policy, trial.layer) if trial.layer is not None else self.policy
-        grants = self.grants if trial.grant is None else (*self.grants, trial.grant)
-        return _Judge(policy, self.world, grants, self.now)
 
 
 def trial_of(offer: Offer, layer: Layer | None) -> Trial:
@@ -73,7 +52,7 @@ async def preview_of(setting: Ground, call: Call, trial: Trial, *, but: str) -> 
 
     The reply's `ask_id` and `suggestion` are the caller's to fill in.
     """
-    judge = _Judge(setting.policy, setting.world, tuple(setting.grants.standing()), setting.journal.now())
+    judge = judge_of(setting)
     await setting.previewing.acquire()
     look = asyncio.ensure_future(asyncio.to_thread(_preview, judge, call, trial, but))
     look.add_done_callback(lambda done: _over(setting.previewing, done))
@@ -87,16 +66,17 @@ def _over(previewing: asyncio.Lock, look: asyncio.Future[PreviewReply]) -> None:
         look.exception()  # told to the asker, if there still is one
 
 
-def _preview(judge: _Judge, call: Call, trial: Trial, but: str) -> PreviewReply:
+def _preview(judge: Judge, call: Call, trial: Trial, but: str) -> PreviewReply:
     past = past_calls(sessions_home(), call.tool, but=but, user_home=call.home)
     covered: list[PastCall] = []
     left: list[PastCall] = []
-    permitted = judge.with_trial(trial)
+    # one policy for all calls: the index of its rules is built once
+    permitted = judge.allowing(grant=trial.grant, layers=(trial.layer,) if trial.layer is not None else ())
     for one in past.calls:
         asked = _call(one, call)
-        if judge.effect(asked) == "ask":
-            (covered if permitted.effect(asked) == "allow" else left).append(one)
-    return _reply(past, covered, left, trial.about)
+        if judge.decide(asked).effect == "ask":
+            (covered if permitted.allows(asked) else left).append(one)
+    return _reply(past, covered, left, trial.about).model_copy(update={"covers_this": permitted.allows(call)})
 
 
 def _call(one: PastCall, like: Call) -> Call:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 
-from interlock.runtime.policy.grant import PATTERN_JOINT, Suggestion
+from interlock.runtime.policy.rules.grant import PATTERN_JOINT, Suggestion
 
 _REASON = "allowed by you from an ask"
 _GLOB_SIGNS = "*?[]{}()!|\\"

@@ -32,7 +32,7 @@ from interlock.runtime.events.union import AnyEvent
 from interlock.runtime.journal.envelope import brief
 from interlock.runtime.journal.place import config_home, run_home, state_home
 from interlock.runtime.journal.writer import Clock, JournalWriteError, JournalWriter, system_clock
-from interlock.runtime.policy.decide import Policy
+from interlock.runtime.policy.verdict.decide import Policy
 from interlock.runtime.state.session import SessionState
 from interlock.runtime.tools import brand
 from interlock.runtime.tools.baseline import ReadLedger

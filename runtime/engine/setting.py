@@ -12,7 +12,7 @@ from interlock.runtime.engine.manifest import Manifest
 from interlock.runtime.engine.sandbox.state import Sandbox
 from interlock.runtime.engine.schedule import Scheduler
 from interlock.runtime.journal.writer import JournalWriter
-from interlock.runtime.policy.decide import Policy, World
+from interlock.runtime.policy.verdict.decide import Policy, World
 from interlock.runtime.tools.definition import ToolContext, Visibility
 from interlock.runtime.tools.environment import masked
 from interlock.runtime.tools.registry import Registry

@@ -16,7 +16,7 @@ from interlock.runtime.engine.offer import Offer
 from interlock.runtime.engine.preview import preview_of, trial_of
 from interlock.runtime.events.permission import PermissionAnswered
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.layer import Layer
+from interlock.runtime.policy.rules.layer import Layer
 
 if TYPE_CHECKING:
     from interlock.runtime.engine.ground import Ground

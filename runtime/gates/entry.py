@@ -15,7 +15,7 @@ from interlock.runtime.events.tool import ArtifactRef, Metrics, ToolIntent, Tool
 from interlock.runtime.gates.call import ForeignCall, input_digest, prompt_of, title_of
 from interlock.runtime.gates.wording import code_of
 from interlock.runtime.journal.writer import stamp
-from interlock.runtime.policy.decide import Decision
+from interlock.runtime.policy.verdict.decide import Decision
 
 UNKNOWN_SANDBOX = SandboxState(
     provider="unknown", detail="what confines this agent is its own affair and not known to the gate"

@@ -20,9 +20,9 @@ from interlock.runtime.events.permission import Approver
 from interlock.runtime.gates.rules import Rules
 from interlock.runtime.journal.writer import JournalWriteError, JournalWriter
 from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.grant import Grant
-from interlock.runtime.policy.layer import Policy
+from interlock.runtime.policy.rules.grant import Grant
+from interlock.runtime.policy.rules.layer import Policy
+from interlock.runtime.policy.verdict.decide import Decision, Judge
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +55,11 @@ class SessionGrants:
     def decide(self, call: Call) -> Decision:
         """What the policy says of a call at this moment, the rules and grants of this session included. Never raises."""
         self._notice_removed()
-        return decide(call, self.policy, self.world, self.standing(), self.journal.now())
+        return self.judge().decide(call)
+
+    def judge(self) -> Judge:
+        """Who decides at this moment."""
+        return Judge(self.policy, self.world, tuple(self.standing()), self.journal.now())
 
     def _notice_removed(self) -> None:
         """Record as taken back what stands no longer in the policy file. Never raises: it covers nothing in any case."""
@@ -66,8 +70,7 @@ class SessionGrants:
 
     def offers(self, decision: Decision, call: Call) -> tuple[Offer, ...]:
         """What an ask about this call offers to let stand, the narrowest first."""
-        now = self.journal.now()
-        found = offers_of(decision, call, self.policy, self.world, self.standing(), now)
+        found = offers_of(decision, call, self.judge())
         return tuple(replace(one, scopes=tuple(scope for scope in one.scopes if scope != "turn")) for one in found)
 
     def holds(self, grant_id: str) -> bool:

@@ -32,7 +32,7 @@ from interlock.runtime.gates.wording import denial, ending, none_because, unlike
 from interlock.runtime.journal.artifacts import ArtifactError
 from interlock.runtime.journal.writer import JournalWriteError, JournalWriter
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.decide import Decision
+from interlock.runtime.policy.verdict.decide import Decision
 from interlock.runtime.tools.footing.collect import footing_of
 from interlock.runtime.tools.footing.item import Footing
 

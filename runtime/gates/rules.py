@@ -15,9 +15,9 @@ from interlock.runtime.gates.call import ForeignCall
 from interlock.runtime.gates.gemini.permit import policy_file
 from interlock.runtime.journal.place import config_home, run_home, state_home
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.decide import Decision, Policy, World, decide
-from interlock.runtime.policy.foreign import make_call
-from interlock.runtime.policy.grant import Grant
+from interlock.runtime.policy.facts.foreign import make_call
+from interlock.runtime.policy.rules.grant import Grant
+from interlock.runtime.policy.verdict.decide import Decision, Policy, World, decide
 from interlock.runtime.tools.policy_files import MANAGED, PROJECT_FILES, load_policy, user_file
 from interlock.runtime.tools.world import PosixWorld
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.runtime.gates.call import Verdict
-from interlock.runtime.policy.decide import Decision
+from interlock.runtime.policy.verdict.decide import Decision
 from interlock.runtime.tools.footing.item import told
 
 DENIED_WITHOUT_WORDS = "Denied by the person, who gave no reason. Nothing was run. Take another way, or ask them."

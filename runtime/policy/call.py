@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, Protocol
 
-from interlock.runtime.policy.guard import is_secret
+from interlock.runtime.policy.facts.guard import is_secret
 from interlock.runtime.policy.record import record
 
 Kind = Literal["file", "folder", "link", "other", "missing"]

@@ -17,10 +17,10 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from interlock.runtime.policy.layer import Layer
-from interlock.runtime.policy.load import load_layer
-from interlock.runtime.policy.rule import Rule
-from interlock.runtime.policy.rule_file import pieces_of
+from interlock.runtime.policy.rules.layer import Layer
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.rules.rule import Rule
+from interlock.runtime.policy.rules.rule_file import pieces_of
 from interlock.runtime.tools.policy_files import user_file
 
 _MARK = "# kept by Interlock"

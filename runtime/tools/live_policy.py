@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from interlock.runtime.policy.layer import Policy
+from interlock.runtime.policy.rules.layer import Policy
 from interlock.runtime.tools.policy_files import MANAGED, PROJECT_FILES, load_policy, trust_file, user_file
 
 _Seen = tuple[tuple[int, int, int, int] | None, ...]

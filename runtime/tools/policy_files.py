@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from interlock.runtime.journal.place import config_home
-from interlock.runtime.policy.builtin import with_built_in
-from interlock.runtime.policy.layer import Layer, LayerName, Mode, Policy, Problem
-from interlock.runtime.policy.load import load_layer
-from interlock.runtime.policy.rule import Rule
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.layer import Layer, LayerName, Mode, Policy, Problem
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.rules.rule import Rule
 
 MANAGED = Path("/etc/interlock/policy.toml")
 """Rules of whoever manages this machine. No variable moves it."""

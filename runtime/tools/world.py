@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from interlock.runtime.policy.call import GitPlace, Kind, Resolved
-from interlock.runtime.policy.guard import is_secret, may_be_secret
+from interlock.runtime.policy.facts.guard import is_secret, may_be_secret
 from interlock.runtime.tools.git_place import find_git_place
 
 _NOT_YOURS = frozenset((".git", "node_modules", "site-packages", "__pycache__", ".tox", ".mypy_cache"))

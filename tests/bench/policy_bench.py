@@ -9,13 +9,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.layer import Policy
-from interlock.runtime.policy.load import load_layer
-from interlock.runtime.policy.plain_fact import forget_plain_facts
+from interlock.runtime.policy.facts.plain_fact import forget_plain_facts
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.layer import Policy
+from interlock.runtime.policy.rules.load import load_layer
 from interlock.runtime.policy.shell.parse import forget_read_commands
+from interlock.runtime.policy.verdict.decide import decide
 from interlock.runtime.tools.world import PosixWorld
 
 _ROOT = str(Path(__file__).parents[2])

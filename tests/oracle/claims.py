@@ -14,14 +14,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.path import is_below
+from interlock.runtime.policy.facts.path import is_below
+from interlock.runtime.policy.facts.reading import read_call
+from interlock.runtime.policy.facts.subject import Subject
 from interlock.runtime.policy.programs import read_usage
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST
 from interlock.runtime.policy.programs.git_touch import tree_use
 from interlock.runtime.policy.programs.read_only import asks_version
-from interlock.runtime.policy.reading import read_call
 from interlock.runtime.policy.shell.model import DYNAMIC, SimpleCommand
-from interlock.runtime.policy.subject import Subject
 from interlock.runtime.tools.world import PosixWorld
 
 

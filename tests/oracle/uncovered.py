@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from interlock.runtime.policy.path import is_below
+from interlock.runtime.policy.facts.path import is_below
 from tests.oracle.claims import Claims
 from tests.oracle.sandbox import HOSTS
 from tests.oracle.trace import Touch

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from interlock.runtime.engine.offer import layer_of
 from interlock.runtime.engine.rule_text import rule_id, rule_text
-from interlock.runtime.policy.grant import Grant, Suggestion
+from interlock.runtime.policy.rules.grant import Grant, Suggestion
 from interlock.runtime.tools.kept_rule import KeptRuleError, drop_rule, keep_rule, kept_rules
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import MemoryWorld
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.foreign import make_call
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.facts.foreign import make_call
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import decide
 
 _NAMES = ["Bash", "Read", "Edit", "Glob", "shell", "exec_command", "apply_patch", "write_stdin", "edit", "bash", "patch",
           "replace", "read_many_files", "save_memory", "list", "TodoWrite", "mcp__a__b", "other"]  # fmt: skip

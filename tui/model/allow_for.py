@@ -34,6 +34,8 @@ class Preview:
     whole: bool = True
     covered: int = 0
     still_asks: int = 0
+    covers_this: bool | None = None
+    """Whether the call in hand would pass; it is in none of the numbers."""
     examples: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
 
@@ -116,14 +118,18 @@ def _preview(preview: Preview | None, width: int, most: int) -> list[Inked]:
         style = "bold failed" if preview.refused else "quiet"
         words = f"this rule cannot be kept: {preview.fault}" if preview.refused else preview.fault
         return hanging("before", ink((words, style)), width, indent=LABEL)
-    lines = hanging("before", ink((_over(preview), "quiet")), width, indent=LABEL)
+    lines: list[Inked] = []
+    if preview.covers_this is not None:
+        words, style = ("passes", "ok") if preview.covers_this else ("still asks", "ask")
+        lines += hanging("this one", ink((words, style)), width, indent=LABEL)
+    lines += hanging("before", ink((_over(preview), "quiet")), width, indent=LABEL)
     asked = preview.covered + preview.still_asks
     if not preview.calls:
         return lines
     if not asked:
         return [*lines, *hanging("", ink(("none of them would be asked about now", "quiet")), width, indent=LABEL)]
     lines += _counted(
-        f"{preview.covered} of the {asked} that ask would pass", preview.examples[:most], "pass ", "ok", width
+        f"{preview.covered} of the {asked} that asked before would pass", preview.examples[:most], "pass ", "ok", width
     )
     if preview.near:
         lines += _counted("still asked, though much like it", preview.near[:most], "ask  ", "ask", width)

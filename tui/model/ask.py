@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from interlock.runtime.events.moment import micros
 from interlock.runtime.events.permission import APPROVER_WORDS
-from interlock.runtime.policy.foreign_table import shell_text
+from interlock.runtime.policy.facts.foreign_table import shell_text
 
 Stage = Literal["open", "held", "sending", "sent", "answered", "closed"]
 

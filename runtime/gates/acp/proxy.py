@@ -25,7 +25,7 @@ from interlock.runtime.gates.call import ForeignCall, NativeCause, Verdict
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.ledger import Ledger
 from interlock.runtime.journal.writer import system_clock
-from interlock.runtime.policy.decision import Decision
+from interlock.runtime.policy.verdict.decision import Decision
 
 _log = logging.getLogger(__name__)
 _CHUNK = 1 << 16

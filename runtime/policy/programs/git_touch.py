@@ -176,7 +176,8 @@ def _operands(usage: Usage) -> Iterator[Touch]:
     if usage.program.name in ("git clone", "git submodule add") and len(usage.operands) == 1:
         yield Touch("write", _humanish(usage.operands[0]), "", True, True)
     if usage.program.name == "git init" and not usage.operands:
-        yield Touch("write", ".git", NEW, True, True)
+        bare = usage.reading.has("--bare")
+        yield Touch("write", "." if bare else ".git", "" if bare else NEW, True, True)
     whole = usage.program.default or (TOP if _given(usage, "walk") and usage.program.tree else "")
     if use is None and whole == TOP and usage.program.only_reads and not named:
         yield Touch("read", ".", WHOLE)  # names from all of it

@@ -103,8 +103,18 @@ def _sed(usage: Usage) -> Iterator[Touch]:
             yield from (Touch("read", path, "r") for path in found.reads)
 
 
+_AWK_FILES = {
+    "-o": "awkprof.out", "--pretty-print": "awkprof.out", "-p": "awkprof.out", "--profile": "awkprof.out",
+    "-d": "awkvars.out", "--dump-variables": "awkvars.out",
+}  # fmt: skip
+"""What gawk writes where such an option names no file."""
+
+
 def _awk(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
+    for option in usage.reading.options:
+        if option.value is None and option.name in _AWK_FILES:
+            yield Touch("write", _AWK_FILES[option.name], option.name)
     for word in usage.words:
         if word.role == "inline":
             found = read_awk(word.text)

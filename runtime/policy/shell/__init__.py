@@ -1,7 +1,6 @@
 """What a shell command would run: facts, never a verdict."""
 
 from interlock.runtime.policy.shell.classify import is_read_only, is_wrapper
-from interlock.runtime.policy.shell.effect import effects
 from interlock.runtime.policy.shell.model import Effects, ReadOnlyVerdict, Redirect, ShellFacts, SimpleCommand
 from interlock.runtime.policy.shell.parse import parse_command
 
@@ -11,7 +10,6 @@ __all__ = [
     "Redirect",
     "ShellFacts",
     "SimpleCommand",
-    "effects",
     "is_read_only",
     "is_wrapper",
     "parse_command",

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from interlock.runtime.policy.programs.variable import may_be_set
 from interlock.runtime.policy.shell.expand import MAX_VALUE, Bound, Field, value_of
 from interlock.runtime.policy.shell.state import State
-from interlock.runtime.policy.shell.syntax import Assign, Items, Word
 from interlock.runtime.policy.shell.value import element, split_by
+from interlock.runtime.policy.syntax.syntax import Assign, Items, Word
 
 _SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[([^\]$`]*)\]\+?=")
 _MOST_ELEMENTS = 200

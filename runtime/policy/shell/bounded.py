@@ -19,7 +19,7 @@ from interlock.runtime.policy.programs.find import find_paths
 from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.programs.variable import holds_no_secret
 from interlock.runtime.policy.shell.expand import Bound, Field, Scope, expand, is_literal
-from interlock.runtime.policy.shell.syntax import Code, Lit, Part, Simple, Var, Word
+from interlock.runtime.policy.syntax.syntax import Code, Lit, Part, Simple, Var, Word
 
 _MOST_ITEMS = 50
 _CUTS = frozenset({"", "%", "#", "/", "^", ","})

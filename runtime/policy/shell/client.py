@@ -13,12 +13,12 @@ from interlock.runtime.policy.shell.builtin import Handler
 from interlock.runtime.policy.shell.carrier import unwrap_options
 from interlock.runtime.policy.shell.feed import STDIN
 from interlock.runtime.policy.shell.frame import Frame
-from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.option import read_frame
 from interlock.runtime.policy.shell.printed import printed_by
 from interlock.runtime.policy.shell.state import State
-from interlock.runtime.policy.shell.syntax import ShellSyntaxError
 from interlock.runtime.policy.shell.walk import Walk
+from interlock.runtime.policy.syntax.grammar import Grammar
+from interlock.runtime.policy.syntax.syntax import ShellSyntaxError
 
 _ESCAPED = re.compile(
     r"^\s*+(?:[0-9,$%.]*+\s*+[rw]?\s*+!|:\s*+[rw%]*+\s*+!|\\!|\.(?:shell|system|sh|sy)\s|shell\s|system\s|!)\s*(.+)$"

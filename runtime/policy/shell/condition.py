@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from interlock.runtime.policy.shell.expand import Bound, Scope, expand
 from interlock.runtime.policy.shell.model import Redirect
-from interlock.runtime.policy.shell.syntax import Arith, Lit, Var, Word
+from interlock.runtime.policy.syntax.syntax import Arith, Lit, Var, Word
 
 _ONE_FILE = re.compile(r"-[abcdefghkprsuwxGLNOS]")
 _TWO_FILES = frozenset(("-nt", "-ot", "-ef"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.runtime.policy.shell.expand import Field, is_literal, shows_variable
 from interlock.runtime.policy.shell.state import State
-from interlock.runtime.policy.shell.syntax import Arith, Simple
+from interlock.runtime.policy.syntax.syntax import Arith, Simple
 
 
 def is_plain(node: Simple, fields: list[Field]) -> bool:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 
 from interlock.runtime.policy.record import record
 from interlock.runtime.policy.shell.printed import printed_by
-from interlock.runtime.policy.shell.syntax import Arith, CapReachedError, Code, Items, Lit, Part, Var, Word
 from interlock.runtime.policy.shell.value import element, split_by, transformed
+from interlock.runtime.policy.syntax.syntax import Arith, CapReachedError, Code, Items, Lit, Part, Var, Word
 
 MAX_WORDS = 512
 """Words that one brace expansion, or a value without quotes, may make; more is a cap."""

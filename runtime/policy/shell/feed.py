@@ -12,7 +12,7 @@ from interlock.runtime.policy.shell.expand import Scope, text_of
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.model import Redirect, SimpleCommand
 from interlock.runtime.policy.shell.printed import likely_printed, output_of, printed, printed_by, some_output
-from interlock.runtime.policy.shell.syntax import Code, Node, Redir, Word
+from interlock.runtime.policy.syntax.syntax import Code, Node, Redir, Word
 
 STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 """Files that are the standard input itself."""

@@ -13,7 +13,7 @@ from interlock.runtime.policy.shell.expand import Field, Scope, guess
 from interlock.runtime.policy.shell.model import DYNAMIC, Redirect, SimpleCommand
 from interlock.runtime.policy.shell.printed import printed
 from interlock.runtime.policy.shell.state import State
-from interlock.runtime.policy.shell.syntax import Lit, Word
+from interlock.runtime.policy.syntax.syntax import Lit, Word
 
 
 class Fed:

@@ -41,6 +41,8 @@ _DATA_SETTINGS = re.compile(
     r"(?:core\.hookspath|init\.templatedir|ssh\.variant|url\..+|protocol.*|sendpack.*|svn.*)\Z", re.I
 )
 
+_NAMES = ("editor", "sshcommand", "askpass")
+"""Ends of settings that are always a command: `true` is a program there."""
 _KEY = re.compile(r"GIT_CONFIG_KEY_\d+\Z")
 _PARAMETER = re.compile(r"'([^'=]+)'?='?([^']*)'")
 
@@ -92,7 +94,7 @@ def setting(key: str, value: str, frame: Frame, state: State, walk: Walk) -> Non
         return
     if lowered.endswith(".helper") and not value.startswith(("!", "/")):
         return
-    if value.lower() in ("true", "false", "yes", "no", "on", "off", "0", "1"):
+    if value.lower() in ("true", "false", "yes", "no", "on", "off", "0", "1") and not lowered.endswith(_NAMES):
         return
     walk.helper(value.removeprefix("!"), True, frame, state, f"git {key}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.runtime.policy.shell.syntax import Node, Sequence, Simple
+from interlock.runtime.policy.syntax.syntax import Node, Sequence, Simple
 
 
 def without_verdict(found: Sequence) -> Sequence:

@@ -10,15 +10,15 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from interlock.runtime.policy.shell.budget import MAX_SIZE, Budget
 from interlock.runtime.policy.shell.coarse import coarse_commands
-from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.model import ShellFacts, SimpleCommand
-from interlock.runtime.policy.shell.quick import quick_sequence
 from interlock.runtime.policy.shell.state import State
-from interlock.runtime.policy.shell.syntax import CapReachedError, Pipeline, Sequence, ShellSyntaxError
 from interlock.runtime.policy.shell.unwrap import unwrap
 from interlock.runtime.policy.shell.walk import Walk
+from interlock.runtime.policy.syntax.budget import MAX_SIZE, Budget
+from interlock.runtime.policy.syntax.grammar import Grammar
+from interlock.runtime.policy.syntax.quick import quick_sequence
+from interlock.runtime.policy.syntax.syntax import CapReachedError, Pipeline, Sequence, ShellSyntaxError
 
 _KEPT_SIZE = 2_000
 _MOST_KEPT = 500

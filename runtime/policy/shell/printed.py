@@ -10,9 +10,9 @@ import base64
 import binascii
 from collections.abc import Callable, Iterable
 
-from interlock.runtime.policy.shell.ansi_c import decode_ansi_c
 from interlock.runtime.policy.shell.filters import likely, printed_by_awk
-from interlock.runtime.policy.shell.syntax import Compound, Lit, Node, Pipeline, Sequence, Simple, Word
+from interlock.runtime.policy.syntax.ansi_c import decode_ansi_c
+from interlock.runtime.policy.syntax.syntax import Compound, Lit, Node, Pipeline, Sequence, Simple, Word
 
 _MOST_DECODED = 20_000
 

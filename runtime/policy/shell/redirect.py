@@ -6,7 +6,7 @@ import re
 
 from interlock.runtime.policy.shell.expand import Scope, expand, value_of
 from interlock.runtime.policy.shell.model import WRITING_OPERATORS, Redirect
-from interlock.runtime.policy.shell.syntax import Redir
+from interlock.runtime.policy.syntax.syntax import Redir
 
 _DESCRIPTOR = re.compile(r"\d+-?|-")
 

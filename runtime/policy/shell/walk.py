@@ -13,19 +13,19 @@ from dataclasses import replace
 from interlock.runtime.policy.programs.variable import may_be_set
 from interlock.runtime.policy.shell.assign import assign
 from interlock.runtime.policy.shell.bounded import bound_of, bounded_fields
-from interlock.runtime.policy.shell.budget import Budget
 from interlock.runtime.policy.shell.condition import SUBSTITUTION, evaluated, quoted_code, tested_files
 from interlock.runtime.policy.shell.doubt import is_plain, why_not
 from interlock.runtime.policy.shell.expand import Bound, Field, expand, guess, literal_fields, value_of
 from interlock.runtime.policy.shell.feed import compound_output, feed_by_redirects, is_bare_shell, likely_output
 from interlock.runtime.policy.shell.frame import Fed, Frame, with_likely_program
-from interlock.runtime.policy.shell.grammar import Grammar
 from interlock.runtime.policy.shell.model import DYNAMIC, Redirect, SimpleCommand
 from interlock.runtime.policy.shell.mute import without_verdict
 from interlock.runtime.policy.shell.printed import printed_by
 from interlock.runtime.policy.shell.redirect import redirect_of
 from interlock.runtime.policy.shell.state import State
-from interlock.runtime.policy.shell.syntax import (
+from interlock.runtime.policy.syntax.budget import Budget
+from interlock.runtime.policy.syntax.grammar import Grammar
+from interlock.runtime.policy.syntax.syntax import (
     Arith,
     CapReachedError,
     Code,

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from uuid import uuid4
 
 from interlock.runtime.policy.call import Call, World
-from interlock.runtime.policy.decide import Decision
 from interlock.runtime.policy.shell import parse_command
+from interlock.runtime.policy.verdict.decide import Decision
 from interlock.runtime.tools.footing.command import Surroundings, command_items, own_places, runs_code
 from interlock.runtime.tools.footing.follow import Follower
 from interlock.runtime.tools.footing.item import Budget, Footing, Item

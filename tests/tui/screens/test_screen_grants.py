@@ -36,9 +36,9 @@ async def test_the_panel_shows_what_would_be_granted_and_what_it_would_have_cove
             await opened(person)
             assert "exactly this command, and only in this folder" in person.text
             assert "all 2 calls on record" in person.text
-            assert "0 of the 2 that ask would pass" in person.text
+            assert "0 of the 2 that asked before would pass" in person.text
             await person.press("j")
-            await person.until(lambda: "2 of the 2 that ask would pass" in person.text, "the other preview")
+            await person.until(lambda: "2 of the 2 that asked before would pass" in person.text, "the other preview")
             assert 'command = "touch *"' in person.text
             assert "pass touch b" in person.text
             assert "rule, for good" in person.text

@@ -16,7 +16,7 @@ from interlock.runtime.gates.acp.call import call_of, merged
 from interlock.runtime.gates.acp.frame import Lines
 from interlock.runtime.gates.acp.option import Options
 from interlock.runtime.gates.acp.relay import Relay
-from interlock.runtime.policy.foreign import make_call
+from interlock.runtime.policy.facts.foreign import make_call
 
 CASES = Path(__file__).parents[2] / "data" / "cases" / "bug-cases.jsonl"
 ACP_CASES = [case for case in map(json.loads, CASES.read_text().splitlines()) if case["input"].get("t") == "acp"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from interlock.runtime.policy.programs.catalogue import program_of, programs
+from interlock.runtime.policy.programs.catalogue import program_of, programs, table_of
 from interlock.runtime.policy.programs.check import CHECKS
 from interlock.runtime.policy.programs.entry import EntryError, Program, option_names, read_entry
 from interlock.runtime.policy.programs.handlers import HANDLERS
@@ -50,6 +50,15 @@ def test_a_name_or_alias_stands_once_in_all_files() -> None:
             for one in (name, *(" ".join((*front, alias)) for alias in table.get("aliases", "").split())):
                 assert one not in seen, f"{one} stands in {file} and in {seen[one]}"
                 seen[one] = file
+
+
+def test_every_alias_is_found_however_it_is_written() -> None:
+    """Names are looked for in the text before TOML reads it."""
+    for name, table in _TABLES.items():
+        for alias in table.get("aliases", "").split() if " " not in name else ():
+            entry = program_of(alias)
+            assert entry is not None, alias
+            assert entry.name == name
 
 
 def test_no_option_of_an_entry_has_two_roles() -> None:
@@ -148,3 +157,12 @@ def test_operands_may_depend_on_an_option() -> None:
 def test_an_entry_that_cannot_be_meant_is_refused(table: dict[str, Any], said: str) -> None:
     with pytest.raises(EntryError, match=said):
         read_entry("x", table)
+
+
+def test_entries_read_one_by_one_are_what_toml_says_of_the_whole_files() -> None:
+    """ours: the files are taken apart by their headings, which a reader of TOML would not need to."""
+    assert {name: table_of(name) for name in _TABLES} == _TABLES
+    names = {" ".join((*name.split()[:-1], word)) if " " in name else word for name, table in _TABLES.items()
+             for word in str(table.get("aliases", "")).split()}  # fmt: skip
+    assert all(program_of(name) is not None for name in names if " " not in name)
+    assert len(names) > 500

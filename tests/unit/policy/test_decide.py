@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.runtime.policy.builtin import default_policy, with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.grant import Grant
-from interlock.runtime.policy.layer import Policy
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.rules.builtin import default_policy, with_built_in
+from interlock.runtime.policy.rules.grant import Grant
+from interlock.runtime.policy.rules.layer import Policy
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import Decision, decide
 
 NOW = datetime(2026, 1, 10, 9, 0, tzinfo=UTC)
 RISKS = {

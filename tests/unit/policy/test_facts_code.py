@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from interlock.runtime.policy.builtin import default_policy, with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.grant import Grant
-from interlock.runtime.policy.load import load_layer
 from interlock.runtime.policy.programs import program_of, programs
 from interlock.runtime.policy.programs.catalogue import data_files
 from interlock.runtime.policy.programs.goal import goal_of
+from interlock.runtime.policy.rules.builtin import default_policy, with_built_in
+from interlock.runtime.policy.rules.grant import Grant
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import Decision, decide
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 RUNS_CODE = r"""

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.load import load_layer
-from interlock.runtime.policy.path import PathFact, is_below
+from interlock.runtime.policy.facts.path import PathFact, is_below
+from interlock.runtime.policy.facts.subject import command_subject
 from interlock.runtime.policy.programs.catalogue import program_of, programs, subcommand_of
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
 from interlock.runtime.policy.shell import parse_command
-from interlock.runtime.policy.subject import command_subject
+from interlock.runtime.policy.verdict.decide import Decision, decide
 from interlock.runtime.tools.world import PosixWorld
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.facts.effect import effects
 from interlock.runtime.policy.programs.address import UNKNOWN_HOST, address_of, addresses_in
-from interlock.runtime.policy.shell import effects, parse_command
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.shell import parse_command
+from interlock.runtime.policy.verdict.decide import decide
 
 TABLE = r"""
 ssh h.example | h.example
@@ -263,6 +264,13 @@ def test_a_host_that_is_not_known_asks_where_a_rule_speaks_of_hosts() -> None:
     assert len(unknown) > 10
     passed = [command for command in unknown if effect(command, DENY + TOOLS) == "allow"]
     assert not passed
+
+
+def test_a_rule_for_a_host_and_a_program_asks_as_well_where_the_host_is_not_known() -> None:
+    rule = '[[rule]]\nid = "evil"\neffect = "deny"\nhost = "evil.example"\ncommand = "ssh *"\n'
+    assert effect("ssh -F conf h.example", rule + TOOLS) == "ask"
+    assert effect("ssh h.example", rule + TOOLS) == "allow"
+    assert effect("curl -K conf", rule + TOOLS) == "allow"
 
 
 def test_an_allow_for_a_host_covers_no_other() -> None:

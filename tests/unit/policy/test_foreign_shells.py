@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.runtime.policy.foreign_table import shell_text
+from interlock.runtime.policy.facts.foreign_table import shell_text
 
 
 @pytest.mark.parametrize(

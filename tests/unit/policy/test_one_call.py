@@ -29,9 +29,9 @@ from interlock.runtime.gates.call import ForeignCall
 from interlock.runtime.gates.rules import Rules
 from interlock.runtime.journal.place import sessions_home
 from interlock.runtime.journal.writer import JournalWriter
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.decision import Decision
-from interlock.runtime.policy.foreign_table import OWN, tools_of
+from interlock.runtime.policy.facts.foreign_table import OWN, tools_of
+from interlock.runtime.policy.verdict.decide import decide
+from interlock.runtime.policy.verdict.decision import Decision
 from interlock.runtime.tools.builtin.all import BUILTIN_TOOLS
 
 CALLS = 2_000

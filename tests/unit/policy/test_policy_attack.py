@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import Decision, decide
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 RULES = """

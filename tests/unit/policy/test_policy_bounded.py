@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.folder_fact import MOST_FOUND
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.facts.folder_fact import MOST_FOUND
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import decide
 
 _FILE = Path(__file__).parents[3] / "examples" / "policies" / "cases.toml"
 _POLICY = with_built_in([load_layer(_FILE.read_text(encoding="utf-8"), file="cases.toml", layer="user")])

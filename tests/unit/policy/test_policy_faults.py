@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import decide
 from interlock.runtime.tools.world import PosixWorld
 
 DATA = Path(__file__).parents[2] / "data" / "cases" / "policy-faults.jsonl"

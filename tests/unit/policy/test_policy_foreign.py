@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.decision import Decision
-from interlock.runtime.policy.foreign import make_call
-from interlock.runtime.policy.grant import Grant
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.facts.foreign import make_call
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.grant import Grant
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import decide
+from interlock.runtime.policy.verdict.decision import Decision
 
 _RULES = """
 [[rule]]

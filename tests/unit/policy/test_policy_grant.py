@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.grant import Grant
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.grant import Grant
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import decide
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 TEN = NOW + timedelta(minutes=10)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.layer import Mode, Policy
+from interlock.runtime.policy.rules.layer import Mode, Policy
+from interlock.runtime.policy.verdict.decide import decide
 from interlock.runtime.tools.policy_files import TrustError, is_trusted, load_policy, read_layer, trust
 from interlock.runtime.tools.world import PosixWorld
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, GitPlace, MemoryWorld
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.grant import Grant
-from interlock.runtime.policy.layer import LayerName
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.grant import Grant
+from interlock.runtime.policy.rules.layer import LayerName
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import Decision, decide
 from interlock.runtime.tools.world import PosixWorld
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import Decision, decide
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "tests" / "data" / "policy"

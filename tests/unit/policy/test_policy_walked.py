@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call, MemoryWorld
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.load import load_layer
-from interlock.runtime.policy.shell import effects, parse_command
+from interlock.runtime.policy.facts.effect import effects
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.shell import parse_command
+from interlock.runtime.policy.verdict.decide import Decision, decide
 
 ROOT = Path(__file__).parents[3]
 _POLICY = with_built_in(

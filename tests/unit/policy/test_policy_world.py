@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.decide import Decision, decide
-from interlock.runtime.policy.load import load_layer
-from interlock.runtime.policy.tool import tool_kind
+from interlock.runtime.policy.facts.tool import tool_kind
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import Decision, decide
 from interlock.runtime.tools.git_place import find_git_place, program_settings
 from interlock.runtime.tools.world import PosixWorld
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from interlock.runtime.policy.builtin import with_built_in
 from interlock.runtime.policy.call import MemoryWorld
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.decision import Decision
-from interlock.runtime.policy.foreign import make_call
-from interlock.runtime.policy.foreign_table import ANY
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.facts.foreign import make_call
+from interlock.runtime.policy.facts.foreign_table import ANY
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
+from interlock.runtime.policy.verdict.decide import decide
+from interlock.runtime.policy.verdict.decision import Decision
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 WORLD = MemoryWorld(kinds={"/w": "folder", "/w/a": "file", "/w/kept": "folder", "/w/kept/a": "file"})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from interlock.runtime.policy.shell import effects, is_read_only, is_wrapper, parse_command
+from interlock.runtime.policy.facts.effect import effects
+from interlock.runtime.policy.shell import is_read_only, is_wrapper, parse_command
 
 
 def _gate(command: str, home: str) -> bool:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.runtime.policy.shell.budget import Budget
-from interlock.runtime.policy.shell.grammar import Grammar
-from interlock.runtime.policy.shell.quick import quick_sequence
-from interlock.runtime.policy.shell.syntax import CapReachedError, Sequence, ShellSyntaxError
+from interlock.runtime.policy.syntax.budget import Budget
+from interlock.runtime.policy.syntax.grammar import Grammar
+from interlock.runtime.policy.syntax.quick import quick_sequence
+from interlock.runtime.policy.syntax.syntax import CapReachedError, Sequence, ShellSyntaxError
 
 DATA = Path(__file__).parents[2] / "data"
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.decide import decide
-from interlock.runtime.policy.layer import Policy
+from interlock.runtime.policy.rules.layer import Policy
+from interlock.runtime.policy.verdict.decide import decide
 from interlock.runtime.tools.footing import order_table, python
 from interlock.runtime.tools.footing.collect import footing_of
 from interlock.runtime.tools.footing.item import Budget, Footing, Item, told

@@ -9,8 +9,8 @@ import pytest
 from interlock.runtime.engine.intent import Intent
 from interlock.runtime.engine.session import RuntimeSession
 from interlock.runtime.events.tool import ToolObservation
-from interlock.runtime.policy.builtin import with_built_in
-from interlock.runtime.policy.load import load_layer
+from interlock.runtime.policy.rules.builtin import with_built_in
+from interlock.runtime.policy.rules.load import load_layer
 from interlock.runtime.state.context import model_text
 from interlock.runtime.tools.search import ripgrep
 

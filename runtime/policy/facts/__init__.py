@@ -1,0 +1,1 @@
+"""A call or a command -> what it touches, resolved on the machine: facts, no verdict."""

@@ -1,0 +1,1 @@
+"""Rule files -> layers of rules, and what a rule speaks of."""

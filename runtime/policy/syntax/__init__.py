@@ -1,0 +1,1 @@
+"""Text -> the tree of a shell command. Nothing here evaluates anything."""
