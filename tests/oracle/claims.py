@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -92,13 +93,24 @@ def claims_of(command: str, root: Path) -> Claims:
         frozenset(posixpath.basename(s.program) for s in subjects),
         frozenset(host for s in subjects for host in s.hosts),
         any(s.network for s in subjects),
-        tuple(pattern for s in subjects if s.simple for pattern in _patterns(s.simple, f"{root}/ws")),
+        (
+            *(p for s in subjects if s.simple for p in _patterns(s.simple, f"{root}/ws")),
+            *_looped(command, f"{root}/ws"),
+        ),
         lost or any(f.kind == "unknown" and f.use == "read" for f in facts),
         lost or any(f.kind == "unknown" and f.use != "read" for f in facts),
         lost,
         lost or any(UNKNOWN_HOST in s.hosts or (s.network and not s.hosts) for s in subjects),
         all(_shows_names(s) for s in subjects if posixpath.basename(s.program) == "git"),
     )
+
+
+def _looped(command: str, start: str) -> Iterator[str]:
+    """Patterns of a loop that uses none of the names."""
+    for words in re.findall(r"\bfor \w+ in ([^;\n]*)", command):
+        for word in words.replace('"', "").replace("$PWD", start).split():
+            if _is_pattern(word):
+                yield posixpath.normpath(posixpath.join(start, word))
 
 
 def _shows_names(subject: Subject) -> bool:
@@ -126,7 +138,7 @@ _CODE_IN_FILES = frozenset(("script", "include", "config", "joined", "commands")
 def _runs_code(subject: Subject) -> bool:
     """Whether the catalogue says that it runs code of its own, with which it may do anything."""
     simple = subject.simple
-    if simple is None or simple.program == DYNAMIC or "code" in subject.risks:
+    if simple is None or simple.program == DYNAMIC or "code" in subject.risks or "/" in subject.program:
         return True
     name = posixpath.basename(simple.program)
     usage = read_usage(name, simple.argv[1:])

@@ -89,6 +89,7 @@ _NEVER = {
     "perf": "one process is traced by one alone", "valgrind": "one process is traced by one alone",
     "tmux": "it waits for a person", "top": "it waits for a person", "watch": "it goes on for ever",
     "vimtutor": "it waits for a person", "reboot": "it is the machine's", "shutdown": "it is the machine's",
+    "init": "it is the machine's", "gsutil": "half a second to start", "bq": "half a second to start",
     "aws": "half a second to start", "gcloud": "half a second to start", "systemd-cat": "it waits for a service",
     "kubectl": "half a second to start", "docker": "half a second to start", "terraform": "half a second to start",
 }  # fmt: skip

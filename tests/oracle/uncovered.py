@@ -95,8 +95,9 @@ def _is_covered(touch: Touch, claims: Claims) -> bool:
 
 
 def _is_lookup(touch: Touch, claims: Claims) -> bool:
-    """Looking up the name of a machine that is said, or choosing among its addresses."""
-    return touch.path.endswith((":53", ":0")) and (claims.network or bool(claims.hosts))
+    """Looking up the name of a machine that is said, or choosing among its addresses, or asking for the own name."""
+    own_name = not claims.programs.isdisjoint(("hostname", "hostid"))
+    return touch.path.endswith((":53", ":0")) and (claims.network or bool(claims.hosts) or own_name)
 
 
 def _is_noise(touch: Touch, claims: Claims, root: Path, gone: set[str]) -> bool:
@@ -106,13 +107,13 @@ def _is_noise(touch: Touch, claims: Claims, root: Path, gone: set[str]) -> bool:
     inside = path.startswith(f"{root}/")
     if touch.kind == "exec":
         return not inside and _is_part(touch, claims)
-    if path.startswith("/tmp/") and path in gone and not inside:
-        return True
+    if not inside and (path.startswith("/tmp/hsperfdata_") or (path.startswith("/tmp/") and path in gone)):
+        return True  # what a Java machine notes of itself, and files for a while
     if not inside:
         return any(path == place or path.startswith(f"{place}/") for place in NOT_COUNTED) or path in ("/", "/tmp")
     if path in gone and (path.startswith(f"{root}/tmp/") or _is_beside(path, claims)):
         return True
-    if path.startswith(f"{root}/tmp/") and posixpath.basename(touch.program) == "mktemp":
+    if path.startswith(f"{root}/tmp/") and posixpath.basename(touch.program) in ("mktemp", "tempfile"):
         return True  # a new file with a name that nobody knows before
     if touch.call in ("mkdir", "mkdirat") and any(is_below(place, path) for place, _ in claims.writes):
         return True  # a folder on the way to what is said
@@ -148,13 +149,20 @@ def _is_beside(path: str, claims: Claims) -> bool:
 
 
 def _is_git_own(touch: Touch, claims: Claims, root: Path) -> bool:
-    """Git's own files, for a command that is said to be git's work on that repository."""
+    """Git's own files, for a command that is said to be git's work on that repository.
+
+    A remote that only the configuration tells is said as a host that is not known, and may be a folder.
+    """
     if "git" not in claims.programs or not posixpath.basename(touch.program).startswith("git"):
         return False
+    if claims.any_host and touch.path.startswith(f"{root}/out/remote.git"):
+        return True
     own = f"{root}/ws/.git"
     if touch.path != own and not touch.path.startswith(f"{own}/"):
         is_settings = touch.path.endswith(("/.gitattributes", "/.mailmap", "/.gitmodules"))
         # `git status` tells names: whether a file is as the index has it; unit tests hold what is shown against the facts
+        if touch.kind == "list" and is_below(touch.path, f"{root}/ws"):
+            return True
         return touch.kind == "read" and (is_settings or (claims.shows_names and touch.path.startswith(f"{root}/ws/")))
     return touch.kind == "read" or not _GIT_OPEN.search(touch.path)
 
@@ -173,5 +181,8 @@ def _without_own_files(found: list[Touch], touches: Sequence[Touch]) -> list[Tou
 
 
 def _is_script(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(2) == b"#!"
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False

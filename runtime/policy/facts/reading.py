@@ -59,6 +59,7 @@ def _key(simple: SimpleCommand) -> object:
         simple.assignments,
         simple.redirects,
         simple.cwd,
+        simple.elsewhere,
         simple.via,
         simple.understood,
         simple.notes,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 from interlock.runtime.policy.call import Call, World
 from interlock.runtime.policy.facts.below import secrets_below
@@ -157,7 +157,8 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     """The facts of one simple command."""
     plain = plain_fact(simple)
     found = plain.effects
-    paths = tuple(islice(_shell_paths(simple, plain, call, world), MOST_WORDS + 1))
+    found_paths = (_shell_paths(place, plain, call, world) for place in _at_each_place(simple, call, world))
+    paths = tuple(islice(chain.from_iterable(found_paths), MOST_WORDS + 1))
     git, objections = git_facts(simple, plain.reads_only, call, world)
     if plain.reads_only:
         objections = (*objections, *folder_objections(simple, call, world))
@@ -183,6 +184,13 @@ def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
     )
 
 
+def _at_each_place(simple: SimpleCommand, call: Call, world: World) -> Iterator[SimpleCommand]:
+    """The command in every folder that it may run in: a `cd` that leads nowhere leaves it where it was."""
+    yield simple
+    if simple.elsewhere and world.resolve(posixpath.join(call.cwd, simple.cwd or "")).kind != "folder":
+        yield from (replace(simple, cwd=place) for place in simple.elsewhere)
+
+
 def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: World) -> Iterator[PathFact]:
     patterns = {simple.argv[i] for i in simple.globs} if simple.globs else ()
     touches = plain.effects.touches
@@ -193,7 +201,20 @@ def _shell_paths(simple: SimpleCommand, plain: PlainFact, call: Call, world: Wor
         if touch.text in patterns:
             yield from _expanded(touch, simple, call, world)
             continue
-        yield _as(path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True), touch)
+        fact = _as(path_fact(touch.text, touch.use, call, world, cwd=simple.cwd, shell=True), touch)
+        # of a pattern's files the ones that stand beside them have names made from theirs
+        yield replace(fact, kind="pattern") if any(text in touch.text for text in patterns) else fact
+        yield from _link_itself(fact, simple, call, world)
+
+
+def _link_itself(fact: PathFact, simple: SimpleCommand, call: Call, world: World) -> Iterator[PathFact]:
+    """A link that is named, because it may be taken away or replaced itself, and not what it leads to."""
+    folder, name = posixpath.split(fact.written.rstrip("/"))
+    if fact.use == "read" or not fact.resolved or name in ("", ".", "..", "~"):
+        return
+    place = path_fact(folder or ".", fact.use, call, world, cwd=simple.cwd, shell=True)
+    if place.resolved and (own := posixpath.join(place.resolved, name)) != fact.resolved:
+        yield replace(fact, resolved=own, inside=place.inside, kind="file", guard="", own=place.own, below=False)
 
 
 def _as(fact: PathFact, touch: Touch) -> PathFact:

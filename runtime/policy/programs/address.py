@@ -14,6 +14,8 @@ UNKNOWN_HOST = "*unknown*"
 _REMOTE = re.compile(r"(?:[^/:@\s]+@)?(?:\[[0-9a-fA-F:.%]+\]|[^/:\s]+):")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|\\\\)")
 _SIX = re.compile(r"[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*(?:%\w+)?")
+_NUMERIC = re.compile(r"(?:0x[0-9a-f]*|\d+)(?:\.(?:0x[0-9a-f]*|\d+))+|0x[0-9a-f]+|\d{6,}")
+_FOUR = re.compile(r"(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){3}")
 _HOST = re.compile(r"[\w][\w.:%-]*")
 """What a name or an address is made of; letters of any script, because a name may be written so."""
 
@@ -36,6 +38,8 @@ def address_of(text: str) -> str:
     if not bare:
         return ""
     bare = bare.lower().rstrip(".")
+    if _NUMERIC.fullmatch(bare) and not _FOUR.fullmatch(bare):
+        return UNKNOWN_HOST  # 127.1, 2130706433, 0x7f.1: another way to write an address
     return bare if _HOST.fullmatch(bare) or _SIX.fullmatch(bare) else UNKNOWN_HOST
 
 

@@ -104,6 +104,7 @@ class Frame:
             assignments=self.assignments,
             redirects=self.redirects,
             cwd=state.cwd,
+            elsewhere=tuple(sorted(state.maybe)) if state.maybe else (),
             depth=state.depth,
             via=state.via,
             understood=not notes,

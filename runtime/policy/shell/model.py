@@ -52,6 +52,8 @@ class SimpleCommand:
     """Redirects of the command itself and of the compound commands around it."""
     cwd: str | None = ""
     """Directory it runs in, relative to the start (empty = the start), absolute after an absolute `cd`, None = unknown."""
+    elsewhere: tuple[str, ...] = ()
+    """Where it runs instead, if an earlier `cd` fails."""
     depth: int = 0
     """0 at the top; nested text (substitution, `sh -c`, xargs, find -exec, sudo) is deeper."""
     via: str = ""
