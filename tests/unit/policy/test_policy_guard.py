@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from interlock.runtime.policy import guard_table
+from interlock.runtime.policy.facts import guard_table
 from interlock.runtime.policy.call import Call
 from interlock.runtime.policy.facts.foreign import make_call
 from interlock.runtime.policy.facts.foreign_table import ANY
