@@ -73,7 +73,7 @@ def survey() -> Script:
     count = call.make(
         "bash",
         "print a price list to see how the formatter copes",
-        command="seq 1 20000 | awk '{ printf \"%5d x pen   %8.2f\\n\", $1, $1 * 1.2 }'",
+        command="seq 1 20000 | awk '{ printf \"%5d x pen   %8.2f\\n\", $1, $1 * 1.2 }' | tee prices.txt",
         timeout_s=30,
     )
     told = yield ModelTurn("Now a long price list, to see how the receipt formatter copes.", (count,))
@@ -83,7 +83,9 @@ def survey() -> Script:
     told = yield ModelTurn("For a roll-out the volume would be formatted anew.", (wipe,))
     volume = "is forbidden by policy" if refused(told[wipe.call_id]) else "was tried"
 
-    wait = call.make("bash", "wait for the warehouse to answer", command="echo waiting; sleep 30", timeout_s=2)
+    wait = call.make(
+        "bash", "wait for the warehouse to answer", command="echo waiting | tee warehouse.log; sleep 30", timeout_s=2
+    )
     told = yield ModelTurn(f"Formatting {volume}. I see whether the warehouse answers.", (wait,))
     warehouse = (
         "was not asked, since I was not allowed to"

@@ -141,7 +141,7 @@ def _print_json(line: dict[str, Any]) -> None:
 
 
 def _print_plain(line: dict[str, Any]) -> None:
-    from interlock.runtime.events.permission import APPROVER_WORDS
+    from interlock.runtime.events.approver import APPROVER_WORDS
 
     match line.get("event"):
         case "begun":

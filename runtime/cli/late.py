@@ -10,7 +10,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from interlock.runtime.events.permission import APPROVER_WORDS, PermissionAnswered, PermissionClosed, ToolPermission
+from interlock.runtime.events.approver import APPROVER_WORDS
+from interlock.runtime.events.permission import PermissionAnswered, PermissionClosed, ToolPermission
 from interlock.runtime.journal.codec import decode_line
 from interlock.runtime.journal.opening import is_foreign
 from interlock.runtime.journal.tail import last_lines

@@ -103,6 +103,6 @@ def _print(head: dict[str, Any], calls: list[dict[str, Any]]) -> None:
 
 
 def _who(by: dict[str, Any]) -> str:
-    from interlock.runtime.events.permission import APPROVER_WORDS
+    from interlock.runtime.events.approver import APPROVER_WORDS
 
     return APPROVER_WORDS.get(str(by.get("kind")), str(by.get("kind")))

@@ -12,9 +12,6 @@ Scope = Literal["once", "turn", "session", "ten_minutes", "rule"]
 ApproverKind = Literal["person", "flag", "rule", "timeout", "session_closed", "native_prompt", "runtime"]
 """`flag`: an option of the command line answered everything (`--answer`); nobody looked at the question."""
 
-APPROVER_WORDS: dict[str, str] = {"flag": "the option --answer", "native_prompt": "the agent's own prompt"}
-"""Kinds of approvers whose names do not speak for themselves, in words."""
-
 
 class ToolPermission(Event):
     """The gate's decision. With decision `ask` it opens an ask, and all that the card shows stands in it."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from interlock.runtime.events.approver import APPROVER_WORDS
 from interlock.runtime.events.foreign import AgentSpawned, ForeignDamaged, ForeignUnknown, SessionBoundary
 from interlock.runtime.events.message import AssistantMessage, FinalAnswer, UserMessage
-from interlock.runtime.events.permission import APPROVER_WORDS, PermissionAnswered, PermissionClosed, ToolPermission
+from interlock.runtime.events.permission import PermissionAnswered, PermissionClosed, ToolPermission
 from interlock.runtime.events.session import JournalRepaired, SessionEnded, SessionStarted
 from interlock.runtime.events.tool import InvocationCompleted, ToolIntent, ToolObservation, Verification
 from interlock.runtime.events.union import DamagedLine, Decoded, UnknownEvent

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from interlock.runtime.events.approver import APPROVER_WORDS
 from interlock.runtime.events.moment import micros
-from interlock.runtime.events.permission import APPROVER_WORDS
 from interlock.runtime.policy.facts.foreign_table import shell_text
 
 Stage = Literal["open", "held", "sending", "sent", "answered", "closed"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from interlock.runtime.events.permission import APPROVER_WORDS
+from interlock.runtime.events.approver import APPROVER_WORDS
 from interlock.tui.model.ask import SCOPES, Ask
 from interlock.tui.model.inked import EMPTY, Inked, beside, columns, hanging, ink
 from interlock.tui.model.moment import age, day, rough_age

@@ -90,7 +90,7 @@ async def test_a_revoked_grant_covers_nothing_and_asks_about_what_has_not_begun(
         grant = (await d.allowed("touch later", "session")).grant_id
         (d.folder / "later").unlink()
         os.mkfifo(d.folder / "pipe")
-        blocking = d.begin("cat pipe")
+        blocking = d.begin("tee copy < pipe")
         await d.answer(await d.ask())
         queued = d.begin("touch later")
         while len(d.events("tool.scheduled")) < 3:
@@ -108,7 +108,7 @@ async def test_a_revoked_grant_covers_nothing_and_asks_about_what_has_not_begun(
 async def test_an_undone_answer_asks_again_when_its_call_has_not_begun(desk: OpenDesk, tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
         os.mkfifo(d.folder / "pipe")
-        blocking = d.begin("cat pipe")
+        blocking = d.begin("tee copy < pipe")
         await d.answer(await d.ask())
         queued = d.begin("touch later")
         first = await d.ask()

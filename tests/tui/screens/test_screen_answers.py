@@ -307,7 +307,7 @@ async def test_quitting_asks_first_when_asks_wait(host, live) -> None:
     one.ask("echo first")
     async with live() as person:
         await person.press("q")
-        assert "Nothing is lost" in person.text
+        assert "in their own prompt" in person.text
         await person.press("n")
         assert person.app.is_running
         await person.press("q", "y")
