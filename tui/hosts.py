@@ -110,6 +110,8 @@ class Hosts:
             self.looked.set()
             return
         served = {session for host in self._hosts.values() for session in host.sessions}
+        # a host that was only just found is no longer unreached, although its sessions are not read yet
+        served |= {session.id for info in seen.hosts for session in info.sessions}
         elsewhere = await self._elsewhere.look({info.socket for info in seen.hosts}, served)
         self._seen = seen.problems
         self._tell()
