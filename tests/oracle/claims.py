@@ -89,7 +89,7 @@ def claims_of(command: str, root: Path) -> Claims:
     below = {id(fact) for subject in subjects for fact in subject.wide_paths}
     return Claims(
         tuple((f.resolved, id(f) in below) for f in facts if f.use == "read" and f.resolved),
-        (*((f.resolved, f.kind != "file") for f in facts if f.use != "read" and f.resolved), *suspects),
+        (*((f.resolved, id(f) in below) for f in facts if f.use != "read" and f.resolved), *suspects),
         frozenset(posixpath.basename(s.program) for s in subjects),
         frozenset(host for s in subjects for host in s.hosts),
         any(s.network for s in subjects),

@@ -114,12 +114,15 @@ class Subject:
 
     @Once
     def wide_paths(self) -> tuple[PathFact, ...]:
-        """The paths that stand for all that is below them: folders it changes, or reads with what is in them."""
+        """The paths that stand for all that is below them: folders it changes, or reads with what is in them.
+
+        A file that is still to be made is no folder; what is not known to be a file may become one.
+        """
         if self.simple is None:
             kinds = {"grep": ("folder", "missing", "link", "other"), "read_file": ("folder",)}.get(self.tool, ())
             return tuple([fact for fact in self.paths if fact.resolved and fact.kind in kinds])
-        folders = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
-        return tuple([fact for fact in folders if fact.below or fact.use != "read"])
+        found = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
+        return tuple([fact for fact in found if fact.below or (fact.use != "read" and _may_be_folder(fact))])
 
     @Once
     def suspects(self) -> tuple[PathFact, ...]:
@@ -151,6 +154,10 @@ class Subject:
         if self.simple is not None and not self.read_only:
             found += [fact for fact in self.suspects if not fact.inside or fact.guard]
         return tuple(dict.fromkeys([fact for fact in found if fact.kind != "unknown"])) if found else ()
+
+
+def _may_be_folder(fact: PathFact) -> bool:
+    return fact.kind in ("folder", "pattern") or not fact.certain
 
 
 def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:
