@@ -116,13 +116,15 @@ class Subject:
     def wide_paths(self) -> tuple[PathFact, ...]:
         """The paths that stand for all that is below them: folders it changes, or reads with what is in them.
 
-        A file that is still to be made is no folder; what is not known to be a file may become one.
+        A file that is still to be made is no folder.
         """
         if self.simple is None:
             kinds = {"grep": ("folder", "missing", "link", "other"), "read_file": ("folder",)}.get(self.tool, ())
             return tuple([fact for fact in self.paths if fact.resolved and fact.kind in kinds])
         found = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
-        return tuple([fact for fact in found if fact.below or (fact.use != "read" and _may_be_folder(fact))])
+        return tuple(
+            [fact for fact in found if fact.below or (fact.use != "read" and fact.kind in ("folder", "pattern"))]
+        )
 
     @Once
     def suspects(self) -> tuple[PathFact, ...]:
@@ -154,10 +156,6 @@ class Subject:
         if self.simple is not None and not self.read_only:
             found += [fact for fact in self.suspects if not fact.inside or fact.guard]
         return tuple(dict.fromkeys([fact for fact in found if fact.kind != "unknown"])) if found else ()
-
-
-def _may_be_folder(fact: PathFact) -> bool:
-    return fact.kind in ("folder", "pattern") or not fact.certain
 
 
 def command_subject(call: Call, simple: SimpleCommand, world: World) -> Subject:

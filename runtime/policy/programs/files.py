@@ -36,6 +36,7 @@ def into(usage: Usage) -> Iterator[Touch]:
         yield Touch("write", posixpath.basename(targets[0].rstrip("/")) or ".")
         return
     for target in targets if sources else ():
+        yield from _copies(usage, target)
         is_folder = bool(folders) or target.endswith(("/", "/.", "/..")) or target in (".", "..") or len(sources) > 1
         for source in sources:
             name = posixpath.basename(source.rstrip("/"))
@@ -43,9 +44,18 @@ def into(usage: Usage) -> Iterator[Touch]:
                 yield Touch("write", posixpath.join(target, name), "", is_folder)
 
 
+def _copies(usage: Usage, target: str) -> Iterator[Touch]:
+    """What stood at the target stays beside it under another name, where that is asked for."""
+    endings = [word.text for word in usage.words if word.option in ("-S", "--suffix")]
+    if endings or usage.reading.has("-b", "--backup"):
+        yield from (Touch("write", target.rstrip("/") + ending, "", False) for ending in endings or ("~", ".~1~"))
+
+
 def pack(usage: Usage) -> Iterator[Touch]:
     """gzip and its kin: what is written stands beside what is read, under a name made from it."""
     yield from plain_touches(usage)
+    if usage.root.name == "gpg" and (usage.has("act") or not usage.words) and not usage.of("folder"):
+        yield Touch("write", "~/.gnupg", "", True, True)
     if usage.of("list"):
         yield from (*anywhere("write"), *anywhere("delete"))
     if usage.of("write", "folder"):
@@ -76,6 +86,8 @@ def _zip(usage: Usage) -> Iterator[Touch]:
         if text in ("-lf", "-la", "-li") and text == "-lf":
             yield Touch("write", usage.args[at + 1], text)
             yield from (Touch("write", operand, "", False) for operand in usage.operands)
+    if {"-t", "-tt"} & set(usage.args):  # a day, which may have been read as the archive
+        yield from (Touch("write", text + ending, "-t", False) for text in usage.operands for ending in ("", ".zip"))
     if "-@" in usage.options:
         yield from anywhere("read", "-@")
         if usage.has("remove"):
@@ -187,6 +199,34 @@ def _grep(usage: Usage) -> Iterator[Touch]:
         yield Touch(touch.use, touch.text, touch.cause, touch.certain, touch.below or (walks and not touch.cause))
 
 
+_PACKED = (".gz", ".Z", ".bz2", ".xz", ".lzma", ".lz", ".zst", ".tgz", ".tbz2", ".z", "-gz", "-z", "_z")
+"""Endings with which programs for packed files look for a name that is not there."""
+
+
+def _zipped(usage: Usage) -> Iterator[Touch]:
+    """What is not there is looked for with the ending of a packed file."""
+    yield from plain_touches(usage)
+    yield from _with_endings(usage)
+
+
+def _zgrep(usage: Usage) -> Iterator[Touch]:
+    yield from _grep(usage)
+    yield from _with_endings(usage)
+
+
+def _with_endings(usage: Usage) -> Iterator[Touch]:
+    for word in usage.words:
+        if not word.option and ROLES[word.role].use == "read" and not word.text.endswith(_PACKED):
+            yield from (Touch("read", word.text + ending, "", False) for ending in _PACKED)
+
+
+def _script(usage: Usage) -> Iterator[Touch]:
+    """Without a name it writes `typescript`."""
+    yield from plain_touches(usage)
+    if not usage.of("write"):
+        yield Touch("write", "typescript")
+
+
 def _lsof(usage: Usage) -> Iterator[Touch]:
     """`+D FOLDER` looks at all below it."""
     below = any(word.startswith(("+D", "+d")) for word in usage.args)
@@ -287,6 +327,7 @@ def _openssl(usage: Usage) -> Iterator[Touch]:
 FILE_HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
     "into": into, "pack": pack, "zip": _zip, "unzip": _unzip, "seven": _seven, "unrar": _unrar, "ar": _ar,
     "cpio": _cpio, "pax": _pax,
+    "script": _script, "zipped": _zipped, "zgrep": _zgrep,
     "patch": _patch, "rename": _rename, "grep": _grep, "lsof": _lsof, "file": _file, "jq": _jq, "magick": _magick,
     "mogrify": _mogrify, "ffmpeg": _ffmpeg, "beside": _beside, "pdftk": _pdftk, "gs": _gs, "openssl": _openssl,
 }  # fmt: skip

@@ -48,7 +48,7 @@ def find_verdict(args: Sequence[str]) -> str:
             # what it runs is listed and judged by itself
             at, expression = end, True
         elif word in _FIND_FLAGS:
-            expression = expression or word not in _FIND_LEADING
+            expression = expression or not (word in _FIND_LEADING or word.startswith("-O"))
         elif word.startswith(("-", "(", ")", "!")) or (expression and word):
             return f"the find word {word} is not listed as reading only"
         at += 1

@@ -6,7 +6,9 @@ Promises: as `touch`. Pure.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterator
+from urllib.parse import unquote
 
 from interlock.runtime.policy.programs.awk import read_awk
 from interlock.runtime.policy.programs.files import FILE_HANDLERS
@@ -58,12 +60,34 @@ def _curl(usage: Usage) -> Iterator[Touch]:
             yield Touch("read", word.text[1:], word.option)
         elif word.role in ("text", "value") and "=@" in word.text:
             yield Touch("read", word.text.partition("=@")[2].partition(";")[0], word.option)
+    yield from _file_urls(usage)
     into = [word.text for word in usage.words if word.option == "--output-dir"]
     if any(
         option in usage.options for option in ("-O", "--remote-name", "-J", "--remote-name-all", "--remote-header-name")
     ):
         yield Touch("write", into[-1] if into else ".", "-O", True, True)
     yield from plain_touches(usage)
+
+
+_CURL_PATTERN = re.compile(r"[\[\]{}]")
+
+
+def _file_urls(usage: Usage) -> Iterator[Touch]:
+    """`file://` names a file, which is read, or written where something is uploaded."""
+    uploads = usage.reading.has("-T", "--upload-file")
+    bare = any(word.option == "--proto-default" and word.text.lower() == "file" for word in usage.words)
+    for word in usage.words:
+        scheme, colon, rest = word.text.partition(":")
+        is_url = bool(colon) and scheme.lower() == "file"
+        if word.role != "host" or not (is_url or (bare and "://" not in word.text)):
+            continue
+        path = re.sub(r"^//[^/]*", "", rest) if is_url else word.text
+        path = unquote(re.split(r"[?#]", path)[0])
+        if _CURL_PATTERN.search(path) and not usage.reading.has("-g", "--globoff"):
+            yield from anywhere("write" if uploads else "read")
+        elif path:
+            yield Touch("read", path, "file:")
+            yield from (Touch("write", path, "file:") for _ in range(uploads))
 
 
 def _wget(usage: Usage) -> Iterator[Touch]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from interlock.runtime.policy.shell.expand import Scope, Value
 
-
 _MOST_PLACES = 12
 """Folders that a text may be in; with more it is not known where it is."""
 
