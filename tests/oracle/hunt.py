@@ -1,6 +1,7 @@
 """Runs many generated commands, and makes what was missed as small as it can be.
 
-Promises: the same commands for the same seed; what happened once and not again is no miss; a miss is told with its smallest words, what was seen and what was said.
+Promises: the same commands for the same seed; what happened once and not again is no miss;
+a miss is told with its smallest words, what was seen and what was said.
 """
 
 from __future__ import annotations

@@ -61,6 +61,10 @@ _HELPERS = {
         re.compile(r"(?:.*-)?(?:gcc|cc|g\+\+)(?:-\d+)?|cc1|cc1plus|as|collect2|ld|lto-wrapper|lto1|sh|dash"),
     ),
     **dict.fromkeys(("mail", "mailx", "bsd-mailx"), re.compile(r"sendmail")),
+    **dict.fromkeys(
+        ("gpg", "gpgsm", "gpgconf", "gpgtar", "gpg-connect-agent", "dirmngr"),
+        re.compile(r"gpg.*|dirmngr|keyboxd|scdaemon"),
+    ),
     "gcc-ar": re.compile(r"ar"),
     "pg_dumpall": re.compile(r"pg_dump"),
     "dbus-run-session": re.compile(r"dbus-daemon"),

@@ -6,7 +6,9 @@ Promises: as `touch`; a file whose name is made from a word is given with that n
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterator
+from urllib.parse import unquote
 
 from interlock.runtime.policy.programs.role import ROLES
 from interlock.runtime.policy.programs.touch import Touch, anywhere, plain_touches
@@ -182,7 +184,7 @@ def _patch(usage: Usage) -> Iterator[Touch]:
         if not (named and touch.text == usage.program.spills and touch.below):
             yield touch
     for word in usage.words:
-        if not word.option and word.role == "change":
+        if word.role in ("change", "write"):
             yield from (Touch("write", word.text + ending) for ending in (".orig", ".rej"))
 
 
@@ -218,6 +220,15 @@ def _with_endings(usage: Usage) -> Iterator[Touch]:
     for word in usage.words:
         if not word.option and ROLES[word.role].use == "read" and not word.text.endswith(_PACKED):
             yield from (Touch("read", word.text + ending, "", False) for ending in _PACKED)
+
+
+def _sqlite(usage: Usage) -> Iterator[Touch]:
+    """A database may be named by an address: `file:x.db?mode=ro`."""
+    yield from plain_touches(usage)
+    for word in usage.words:
+        if word.role == "change" and word.text.lower().startswith("file:"):
+            path = re.sub(r"^//[^/]*", "", re.split(r"[?#]", word.text[5:])[0])
+            yield from (Touch("write", name) for name in [unquote(path)] if name)
 
 
 def _script(usage: Usage) -> Iterator[Touch]:
@@ -327,7 +338,7 @@ def _openssl(usage: Usage) -> Iterator[Touch]:
 FILE_HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
     "into": into, "pack": pack, "zip": _zip, "unzip": _unzip, "seven": _seven, "unrar": _unrar, "ar": _ar,
     "cpio": _cpio, "pax": _pax,
-    "script": _script, "zipped": _zipped, "zgrep": _zgrep,
+    "script": _script, "sqlite": _sqlite, "zipped": _zipped, "zgrep": _zgrep,
     "patch": _patch, "rename": _rename, "grep": _grep, "lsof": _lsof, "file": _file, "jq": _jq, "magick": _magick,
     "mogrify": _mogrify, "ffmpeg": _ffmpeg, "beside": _beside, "pdftk": _pdftk, "gs": _gs, "openssl": _openssl,
 }  # fmt: skip

@@ -103,6 +103,11 @@ _SOCKET_FILES = names("OPEN CREATE CREAT GOPEN FILE UNIX UNIX-CONNECT UNIX-LISTE
 
 def _socat(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
+    for at, word in enumerate(usage.args):
+        if word.startswith("-lf"):  # letters behind `-l` say where it logs to
+            yield from (
+                Touch("write", file, "-lf") for file in [word[3:] or " ".join(usage.args[at + 1 : at + 2])] if file
+            )
     for word in usage.of("socket"):
         kind, colon, rest = word.partition(":")
         if colon and kind.upper() in _SOCKET_FILES:

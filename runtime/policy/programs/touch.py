@@ -73,7 +73,8 @@ def _unnamed(usage: Usage) -> Iterator[Touch]:
     elif spills(usage):
         yield Touch("write", usage.program.spills, "", True, True)
     if usage.has("outward"):  # links may lead anywhere
-        yield Touch("read", ANYWHERE, "", False)
+        uses = {"read", *(ROLES[word.role].use for word in usage.words if not word.option)}
+        yield from (Touch(use, ANYWHERE, "", False) for use in ("read", "write", "delete") if use in uses)
     for word in usage.words:
         if word.role == "list":
             yield from anywhere("read", word.option)

@@ -82,6 +82,8 @@ def _reading(entry: Program, values: list[str]) -> Reading:
     whole = read_options(values, replace(entry.spec, stop_at_operand=False))
     # with no operand to skip, the first operand is the inner program and what follows are its own options
     inner_first = entry.operands[:1] == (Slot("command", True),) and not entry.dashes and bool(reading.operands)
+    if entry.leading and len(reading.operands) > entry.leading:
+        inner_first = not values[reading.operands[entry.leading]].startswith("-")
     is_given = any(option.name in code and option.value is not None for option in whole.options)
     return Reading(whole.options, ()) if is_given and not inner_first else reading
 
