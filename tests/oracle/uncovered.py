@@ -124,6 +124,8 @@ def _is_noise(touch: Touch, claims: Claims, root: Path, gone: set[str]) -> bool:
     inside = path.startswith(f"{root}/")
     if touch.kind == "exec":
         return not inside and _is_part(touch, claims)
+    if posixpath.basename(touch.program) == "bwrap" and path.startswith(("/tmp/newroot", "/tmp/oldroot", "/newroot")):
+        return True  # of a file system of its own, which is gone with it
     if not inside and (path.startswith("/tmp/hsperfdata_") or (path.startswith("/tmp/") and path in gone)):
         return True  # what a Java machine notes of itself, and files for a while
     if not inside:

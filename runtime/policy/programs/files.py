@@ -234,7 +234,7 @@ def _sqlite(usage: Usage) -> Iterator[Touch]:
 def _script(usage: Usage) -> Iterator[Touch]:
     """Without a name it writes `typescript`."""
     yield from plain_touches(usage)
-    if not usage.of("write"):
+    if not any(word.role == "write" and not word.option for word in usage.words):
         yield Touch("write", "typescript")
 
 

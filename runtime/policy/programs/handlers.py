@@ -92,6 +92,9 @@ def _file_urls(usage: Usage) -> Iterator[Touch]:
 
 def _wget(usage: Usage) -> Iterator[Touch]:
     """What it fetches is written into its folder, except where another place is named."""
+    for word in usage.words:
+        if word.option == "--warc-file":
+            yield from (Touch("write", word.text + ending, word.option) for ending in (".warc", ".warc.gz", ".cdx"))
     named = {"-O", "--output-document", "--spider"} & set(usage.options)
     if not named and not {"-P", "--directory-prefix"} & set(usage.options):
         yield Touch("write", ".", "", True, True)
