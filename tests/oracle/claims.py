@@ -55,6 +55,8 @@ class Claims:
         Names alone are no content, of which the rules speak; so a walk for names need not be told from one for content.
         """
         places = [(place, True) for place, _ in (*self.reads, *self.writes)]
+        # beside a file that is written names are looked at for a free one, and for numbers of copies
+        places += [(posixpath.dirname(place), False) for place, _ in self.writes]
         return self.any_read or self.any_write or _is_among(folder, tuple(places))
 
     def has_pattern_below(self, folder: str) -> bool:
@@ -88,9 +90,9 @@ def claims_of(command: str, root: Path) -> Claims:
     suspects = [(fact.resolved, True) for subject in subjects for fact in subject.suspects]
     below = {id(fact) for subject in subjects for fact in subject.wide_paths}
     return Claims(
-        tuple((f.resolved, id(f) in below) for f in facts if f.use == "read" and f.resolved),
-        (*((f.resolved, f.kind != "file") for f in facts if f.use != "read" and f.resolved), *suspects),
-        frozenset(posixpath.basename(s.program) for s in subjects),
+        (*((f.resolved, id(f) in below) for f in facts if f.use == "read" and f.resolved), *_links(subjects)),
+        (*((f.resolved, id(f) in below) for f in facts if f.use != "read" and f.resolved), *suspects),
+        frozenset(name for s in subjects for name in (posixpath.basename(s.program), *_carriers(s))),
         frozenset(host for s in subjects for host in s.hosts),
         any(s.network for s in subjects),
         (
@@ -103,6 +105,25 @@ def claims_of(command: str, root: Path) -> Claims:
         lost or any(UNKNOWN_HOST in s.hosts or (s.network and not s.hosts) for s in subjects),
         all(_shows_names(s) for s in subjects if posixpath.basename(s.program) == "git"),
     )
+
+
+_LINES = frozenset(("shell", "joined", "commands", "inline"))
+"""Roles of words that a shell is given to run; what they run is listed beside it."""
+
+
+def _carriers(subject: Subject) -> tuple[str, ...]:
+    usage = read_usage(posixpath.basename(subject.program), subject.args) if subject.simple else None
+    return ("sh", "dash") if usage is not None and any(word.role in _LINES for word in usage.words) else ()
+
+
+def _links(subjects: Iterable[Subject]) -> Iterator[tuple[str, bool]]:
+    """The names of links that are read, as they are written: a second name may be made of the link itself."""
+    for subject in subjects:
+        for fact in subject.paths if subject.simple is not None else ():
+            if fact.use == "read" and fact.resolved and subject.simple is not None:
+                path = posixpath.normpath(posixpath.join(subject.call.cwd, subject.simple.cwd or "", fact.written))
+                if os.path.islink(path):
+                    yield path, False
 
 
 def _looped(command: str, start: str) -> Iterator[str]:
@@ -125,10 +146,11 @@ def _patterns(simple: SimpleCommand, start: str) -> Iterator[str]:
     texts += [redirect.target for redirect in simple.redirects if redirect.target]
     for text in texts:
         text = text.replace("~", f"{posixpath.dirname(start)}/home", 1) if text.startswith("~") else text
-        path = posixpath.normpath(posixpath.join(start, simple.cwd or "", text))
-        head, _, tail = path.rpartition("/")
-        # a folder in front of the pattern may be a link
-        yield path if _is_pattern(head) else f"{os.path.realpath(head)}/{tail}"
+        for folder in (simple.cwd or "", *simple.elsewhere):
+            path = posixpath.normpath(posixpath.join(start, folder, text))
+            head, _, tail = path.rpartition("/")
+            # a folder in front of the pattern may be a link
+            yield path if _is_pattern(head) else f"{os.path.realpath(head)}/{tail}"
 
 
 _CODE_IN_FILES = frozenset(("script", "include", "config", "joined", "commands"))

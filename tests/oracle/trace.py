@@ -44,11 +44,20 @@ class _Reader:
     found: list[list[Touch]]
     processes: dict[str, _Process] = field(default_factory=dict)
     halves: dict[str, str] = field(default_factory=dict)
+    early: dict[str, list[str]] = field(default_factory=dict)
+    """What a process did before it was told whose child it is."""
 
     def take(self, line: str) -> None:
         """One line of the trace."""
         pid, _, rest = line.partition(" ")
-        rest = rest.lstrip().rstrip("\n")
+        if not self.processes:
+            self.processes[pid] = _Process(None, "")
+        if pid in self.processes:
+            self._take(pid, rest.lstrip().rstrip("\n"))
+        else:
+            self.early.setdefault(pid, []).append(rest.lstrip().rstrip("\n"))
+
+    def _take(self, pid: str, rest: str) -> None:
         if rest.endswith("<unfinished ...>"):
             self.halves[pid] = rest[: -len("<unfinished ...>")]
             return
@@ -58,7 +67,7 @@ class _Reader:
         if match is None:
             return
         name, args, result = match[1], match[2], match[3]
-        process = self.processes.setdefault(pid, _Process(None, ""))
+        process = self.processes[pid]
         if name == "chdir" and args.startswith('"/oracle-'):
             self._mark(process, args)
         elif not result.startswith("-1") or name in ("connect", "sendto"):
@@ -72,6 +81,8 @@ class _Reader:
         if name in _FORKS:
             child = result.split()[0]
             self.processes[child] = _Process(process.command, process.folder, process.program)
+            for rest in self.early.pop(child, ()):
+                self._take(child, rest)
             return
         places = [_plain(text) for text in _STRING.findall(args)]
         folders = [(number, _plain(path)) for number, path in _PLACE.findall(args)]

@@ -46,20 +46,35 @@ OWN_SETTINGS = {
     ".lesshst": "what a program remembers for the person",
 }  # fmt: skip
 """Files that a program takes of itself, in a repository or a home."""
+_KEYS = ".gnupg"
+"""What gpg keeps for the person: keys, trust, locks, made where it is not there. Changing keys is said all the same."""
 _HELPERS = {
-    "tar": re.compile(r"gzip|bzip2|xz|zstd|lzma|lzip|lzop|compress"),
+    "tar": re.compile(r"gzip|bzip2|xz|zstd|lzma|lzip|lzop|compress|sh|dash"),
+    **dict.fromkeys(("rsync", "timedatectl"), re.compile(r"ssh")),
     "egrep": re.compile(r"grep"),
     "fgrep": re.compile(r"grep"),
     "ctags": re.compile(r"sh|sort"),
-    "zip": re.compile(r"unzip"),
+    "zip": re.compile(r"unzip|sh|dash"),
     "man": re.compile(r".*"),
-    **dict.fromkeys(("cc", "gcc", "c++", "g++"), re.compile(r"cc1|cc1plus|as|collect2|ld|lto-wrapper|lto1")),
+    **dict.fromkeys(
+        ("cc", "gcc", "c++", "g++", "c99", "c89", "nvcc"),
+        re.compile(r"(?:.*-)?(?:gcc|cc|g\+\+)(?:-\d+)?|cc1|cc1plus|as|collect2|ld|lto-wrapper|lto1|sh|dash"),
+    ),
+    **dict.fromkeys(("mail", "mailx", "bsd-mailx"), re.compile(r"sendmail")),
+    **dict.fromkeys(
+        ("gpg", "gpgsm", "gpgconf", "gpgtar", "gpg-connect-agent", "dirmngr"),
+        re.compile(r"gpg.*|dirmngr|keyboxd|scdaemon"),
+    ),
+    "gcc-ar": re.compile(r"ar"),
+    "pg_dumpall": re.compile(r"pg_dump"),
+    "dbus-run-session": re.compile(r"dbus-daemon"),
+    "ssh": re.compile(r"sh|dash|ssh"),
     "diff3": re.compile(r"diff"),
     "sdiff": re.compile(r"diff"),
-    "scp": re.compile(r"ssh|cp"),
-    "sftp": re.compile(r"ssh"),
+    "scp": re.compile(r"ssh|cp|sh|dash"),
+    "sftp": re.compile(r"ssh|sh|dash"),
     "bash": re.compile(r"id"),
-    "git": re.compile(r"ssh|basename|sed|gettext|envsubst|cat|uname|perl"),
+    "git": re.compile(r"ssh|basename|sed|gettext|envsubst|cat|uname|perl|gpg"),
     "ldd": re.compile(r"ld-linux.*"),
     "mkfs": re.compile(r"mkfs\..*"),
 }
@@ -90,6 +105,8 @@ def _is_covered(touch: Touch, claims: Claims) -> bool:
             return claims.has_program(touch.path)
         case "connect":
             address = touch.path.rpartition(":")[0]
+            if address.startswith("0.0."):
+                return True  # no machine's: a small number that was taken for an address
             names = {address, *(name for name, where in HOSTS.items() if where == address)}
             return claims.has_host(names) or _is_lookup(touch, claims)
 
@@ -107,6 +124,8 @@ def _is_noise(touch: Touch, claims: Claims, root: Path, gone: set[str]) -> bool:
     inside = path.startswith(f"{root}/")
     if touch.kind == "exec":
         return not inside and _is_part(touch, claims)
+    if posixpath.basename(touch.program) == "bwrap" and path.startswith(("/tmp/newroot", "/tmp/oldroot", "/newroot")):
+        return True  # of a file system of its own, which is gone with it
     if not inside and (path.startswith("/tmp/hsperfdata_") or (path.startswith("/tmp/") and path in gone)):
         return True  # what a Java machine notes of itself, and files for a while
     if not inside:
@@ -119,6 +138,12 @@ def _is_noise(touch: Touch, claims: Claims, root: Path, gone: set[str]) -> bool:
         return True  # a folder on the way to what is said
     if touch.kind == "read" and any(path.endswith(f"/{name}") for name in OWN_SETTINGS):
         return True
+    if touch.path.startswith(f"{root}/home/{_KEYS}") and posixpath.basename(touch.program).startswith("gpg"):
+        return True
+    if touch.kind == "list" and touch.path == f"{root}/tmp":
+        return True  # names that are taken in the folder for files for a while
+    if posixpath.basename(touch.program) == "lsattr" and claims.has_list(posixpath.dirname(touch.path)):
+        return True  # files are opened for their attributes, not for what is in them
     return _is_git_own(touch, claims, root)
 
 

@@ -11,8 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from interlock.runtime.policy.programs.catalogue import program_of
+from interlock.runtime.policy.programs.option import names
+from interlock.runtime.policy.programs.role import ROLES
 from interlock.runtime.policy.programs.touch import ANYWHERE, Touch
 from interlock.runtime.policy.programs.touched import Touched, touched_by
+from interlock.runtime.policy.programs.usage import read_usage
 from interlock.runtime.policy.programs.variable import holds_no_secret
 from interlock.runtime.policy.shell.classify import is_read_only, is_wrapper, program_name
 from interlock.runtime.policy.shell.model import DYNAMIC, Effects, SimpleCommand
@@ -26,7 +29,12 @@ def effects(command: SimpleCommand, reads_only: bool | None = None) -> Effects:
     args = command.argv[1:]
     reads_only = is_read_only(command).ok if reads_only is None else reads_only
     touched = _of_words(name, command, reads_only)
-    touches = [*_files_alone(touched.touches, command), *_of_redirects(command)]
+    touches = [
+        *_files_alone(touched.touches, command),
+        *_spread(name, command),
+        *_of_variables(command),
+        *_of_redirects(command),
+    ]
     if command.below:
         touches = [replace(t, below=True) if t.use == "read" and not t.cause else t for t in touches]
     reached = [at[1].lower() for r in command.redirects if (at := _DEVICE.match(r.target or ""))]
@@ -73,6 +81,30 @@ def _files_alone(touches: tuple[Touch, ...], command: SimpleCommand) -> list[Tou
     listed = {touch.text for touch in touches}
     patterns = [word for word in (command.argv[i] for i in command.globs) if word not in listed and word[:1] != "-"]
     return [*(touch for touch in touches if touch.text not in pipes), *(Touch("read", text) for text in patterns)]
+
+
+_PLACES = names("GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_INDEX_FILE")
+"""Variables that name the repository that git works on, or a part of it."""
+
+
+def _of_variables(command: SimpleCommand) -> Iterator[Touch]:
+    yield from (Touch("write", value, name, True, True) for name, value in command.assignments if name in _PLACES)
+
+
+def _spread(name: str, command: SimpleCommand) -> Iterator[Touch]:
+    """A pattern in a place for one word: the further files that it stands for are operands (`touch -r *.txt`)."""
+    usage = read_usage(name, command.argv[1:]) if command.globs else None
+    if usage is None:
+        return
+    forms = (form for options, form in usage.program.forms if not options.isdisjoint(usage.options))
+    slots = next(forms, usage.program.operands)
+    many = {slot.role for slot in slots if slot.many}
+    for word in usage.words:
+        if word.at + 1 not in command.globs or not (word.option or word.role not in many):
+            continue
+        for slot in slots:
+            if (use := ROLES[slot.role].use) is not None:
+                yield Touch(use, word.text, word.option, False)
 
 
 def _flags(name: str, args: tuple[str, ...], command: SimpleCommand) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from interlock.runtime.policy.call import Call, World
+from interlock.runtime.policy.facts.made_link import with_made_links
 from interlock.runtime.policy.facts.subject import Subject, command_subject, tool_subject
 from interlock.runtime.policy.facts.tool import command_of, tool_kind
 from interlock.runtime.policy.record import record
@@ -35,7 +36,8 @@ def read_call(call: Call, world: World) -> Reading:
         return Reading((tool_subject(call, world),))
     facts = parse_command(command, cwd="", home=call.home or None)
     judged = facts.commands[:_MOST_JUDGED]
-    return Reading(tuple(_subjects(call, judged, world)), facts, command, len(facts.commands) - len(judged))
+    subjects = with_made_links(tuple(_subjects(call, judged, world)), command)
+    return Reading(subjects, facts, command, len(facts.commands) - len(judged))
 
 
 def _subjects(call: Call, commands: Sequence[SimpleCommand], world: World) -> Iterator[Subject]:

@@ -114,12 +114,17 @@ class Subject:
 
     @Once
     def wide_paths(self) -> tuple[PathFact, ...]:
-        """The paths that stand for all that is below them: folders it changes, or reads with what is in them."""
+        """The paths that stand for all that is below them: folders it changes, or reads with what is in them.
+
+        A file that is still to be made is no folder.
+        """
         if self.simple is None:
             kinds = {"grep": ("folder", "missing", "link", "other"), "read_file": ("folder",)}.get(self.tool, ())
             return tuple([fact for fact in self.paths if fact.resolved and fact.kind in kinds])
-        folders = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
-        return tuple([fact for fact in folders if fact.below or fact.use != "read"])
+        found = [fact for fact in self.paths if fact.resolved and fact.kind != "file"]
+        return tuple(
+            [fact for fact in found if fact.below or (fact.use != "read" and fact.kind in ("folder", "pattern"))]
+        )
 
     @Once
     def suspects(self) -> tuple[PathFact, ...]:

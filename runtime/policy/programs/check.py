@@ -10,6 +10,7 @@ from collections.abc import Callable
 from interlock.runtime.policy.programs.awk import read_awk
 from interlock.runtime.policy.programs.find import find_verdict
 from interlock.runtime.policy.programs.option import names
+from interlock.runtime.policy.programs.reach import names_in_filter
 from interlock.runtime.policy.programs.sed import read_sed
 from interlock.runtime.policy.programs.tar import tar_verdict
 from interlock.runtime.policy.programs.usage import Usage
@@ -88,6 +89,12 @@ _DATABASES = names("passwd group services protocols shells gshadow aliases rpc")
 def _ls(usage: Usage) -> str:
     """What a link leads to is another folder, which may lie anywhere."""
     return _LINKS if usage.reading.has("-R", "--recursive") and usage.reading.has("-L", "--dereference") else ""
+
+
+def _no_names(usage: Usage) -> str:
+    """A name of a host in a filter is looked up."""
+    found = next((host for word in usage.of("filter") for host in names_in_filter(word)), "")
+    return f"it looks up the name {found}" if found else ""
 
 
 def _ps(usage: Usage) -> str:
@@ -310,6 +317,7 @@ CHECKS: dict[str, Callable[[Usage], str]] = {
     "test": _test,
     "top": _top,
     "tput": _tput,
+    "no_names": _no_names,
     "no_plus": _no_plus,
     "man": _man,
     "xml": _xml,

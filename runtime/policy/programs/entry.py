@@ -95,6 +95,8 @@ class Program:
     """Its first word may hold letters of options without a dash, whose values follow in their order: `tar cf A B`."""
     transparent: bool = False
     """Does nothing itself: what it runs is judged by itself."""
+    shell_alone: bool = False
+    """Without a command of its own it starts a shell, which does what it is fed."""
     verbs: frozenset[str] = frozenset()
     """The inner command stands behind one of these words; other sub-commands run nothing."""
     dashes: bool = False
@@ -111,6 +113,8 @@ class Program:
     """First words that are only a group, whose second says it; None: all of them."""
     scripts: frozenset[str] = frozenset()
     """First words behind which the name of a script stands: `npm run`."""
+    links: bool = False
+    """It may put links, or other folders, where it writes: what its paths lead to is not known afterwards."""
     exact: bool = False
     """Its words are targets, so a standing permission names all of them."""
     prints: str = ""
@@ -156,7 +160,7 @@ _TEXTS = {"default", "check", "touches", "code", "goal", "prints", "tree", "into
 _NUMBERS = {"most", "least", "named_by", "leading"}
 _SWITCHES = {
     "only_reads", "below", "numbers", "one_dash", "stop", "safe_globs", "network", "transparent", "dashes", "elsewhere",
-    "assigns",    "standing", "exact", "visible", "literal", "bundled", "module_too",
+    "assigns",    "standing", "exact", "links", "shell_alone", "visible", "literal", "bundled", "module_too",
 }  # fmt: skip
 
 

@@ -6,7 +6,9 @@ Promises: as `touch`; a file whose name is made from a word is given with that n
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterator
+from urllib.parse import unquote
 
 from interlock.runtime.policy.programs.role import ROLES
 from interlock.runtime.policy.programs.touch import Touch, anywhere, plain_touches
@@ -36,6 +38,7 @@ def into(usage: Usage) -> Iterator[Touch]:
         yield Touch("write", posixpath.basename(targets[0].rstrip("/")) or ".")
         return
     for target in targets if sources else ():
+        yield from _copies(usage, target)
         is_folder = bool(folders) or target.endswith(("/", "/.", "/..")) or target in (".", "..") or len(sources) > 1
         for source in sources:
             name = posixpath.basename(source.rstrip("/"))
@@ -43,9 +46,18 @@ def into(usage: Usage) -> Iterator[Touch]:
                 yield Touch("write", posixpath.join(target, name), "", is_folder)
 
 
+def _copies(usage: Usage, target: str) -> Iterator[Touch]:
+    """What stood at the target stays beside it under another name, where that is asked for."""
+    endings = [word.text for word in usage.words if word.option in ("-S", "--suffix")]
+    if endings or usage.reading.has("-b", "--backup"):
+        yield from (Touch("write", target.rstrip("/") + ending, "", False) for ending in endings or ("~", ".~1~"))
+
+
 def pack(usage: Usage) -> Iterator[Touch]:
     """gzip and its kin: what is written stands beside what is read, under a name made from it."""
     yield from plain_touches(usage)
+    if usage.root.name == "gpg" and (usage.has("act") or not usage.words) and not usage.of("folder"):
+        yield Touch("write", "~/.gnupg", "", True, True)
     if usage.of("list"):
         yield from (*anywhere("write"), *anywhere("delete"))
     if usage.of("write", "folder"):
@@ -76,6 +88,8 @@ def _zip(usage: Usage) -> Iterator[Touch]:
         if text in ("-lf", "-la", "-li") and text == "-lf":
             yield Touch("write", usage.args[at + 1], text)
             yield from (Touch("write", operand, "", False) for operand in usage.operands)
+    if {"-t", "-tt"} & set(usage.args):  # a day, which may have been read as the archive
+        yield from (Touch("write", text + ending, "-t", False) for text in usage.operands for ending in ("", ".zip"))
     if "-@" in usage.options:
         yield from anywhere("read", "-@")
         if usage.has("remove"):
@@ -170,7 +184,7 @@ def _patch(usage: Usage) -> Iterator[Touch]:
         if not (named and touch.text == usage.program.spills and touch.below):
             yield touch
     for word in usage.words:
-        if not word.option and word.role == "change":
+        if word.role in ("change", "write"):
             yield from (Touch("write", word.text + ending) for ending in (".orig", ".rej"))
 
 
@@ -185,6 +199,43 @@ def _grep(usage: Usage) -> Iterator[Touch]:
     walks = any(w.option in ("-d", "--directories") and w.text.startswith("r") for w in usage.words)
     for touch in plain_touches(usage):
         yield Touch(touch.use, touch.text, touch.cause, touch.certain, touch.below or (walks and not touch.cause))
+
+
+_PACKED = (".gz", ".Z", ".bz2", ".xz", ".lzma", ".lz", ".zst", ".tgz", ".tbz2", ".z", "-gz", "-z", "_z")
+"""Endings with which programs for packed files look for a name that is not there."""
+
+
+def _zipped(usage: Usage) -> Iterator[Touch]:
+    """What is not there is looked for with the ending of a packed file."""
+    yield from plain_touches(usage)
+    yield from _with_endings(usage)
+
+
+def _zgrep(usage: Usage) -> Iterator[Touch]:
+    yield from _grep(usage)
+    yield from _with_endings(usage)
+
+
+def _with_endings(usage: Usage) -> Iterator[Touch]:
+    for word in usage.words:
+        if not word.option and ROLES[word.role].use == "read" and not word.text.endswith(_PACKED):
+            yield from (Touch("read", word.text + ending, "", False) for ending in _PACKED)
+
+
+def _sqlite(usage: Usage) -> Iterator[Touch]:
+    """A database may be named by an address: `file:x.db?mode=ro`."""
+    yield from plain_touches(usage)
+    for word in usage.words:
+        if word.role == "change" and word.text.lower().startswith("file:"):
+            path = re.sub(r"^//[^/]*", "", re.split(r"[?#]", word.text[5:])[0])
+            yield from (Touch("write", name) for name in [unquote(path)] if name)
+
+
+def _script(usage: Usage) -> Iterator[Touch]:
+    """Without a name it writes `typescript`."""
+    yield from plain_touches(usage)
+    if not any(word.role == "write" and not word.option for word in usage.words):
+        yield Touch("write", "typescript")
 
 
 def _lsof(usage: Usage) -> Iterator[Touch]:
@@ -287,6 +338,7 @@ def _openssl(usage: Usage) -> Iterator[Touch]:
 FILE_HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
     "into": into, "pack": pack, "zip": _zip, "unzip": _unzip, "seven": _seven, "unrar": _unrar, "ar": _ar,
     "cpio": _cpio, "pax": _pax,
+    "script": _script, "sqlite": _sqlite, "zipped": _zipped, "zgrep": _zgrep,
     "patch": _patch, "rename": _rename, "grep": _grep, "lsof": _lsof, "file": _file, "jq": _jq, "magick": _magick,
     "mogrify": _mogrify, "ffmpeg": _ffmpeg, "beside": _beside, "pdftk": _pdftk, "gs": _gs, "openssl": _openssl,
 }  # fmt: skip

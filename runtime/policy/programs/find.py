@@ -18,11 +18,15 @@ _FIND_FLAGS = names(
     "-not ! -a -and -o -or ( ) , -print -print0 -ls -prune -quit -depth -d -xdev -mount -empty "
     "-readable -writable -executable -nouser -nogroup -true -false -daystart -noleaf -warn -nowarn "
     "-ignore_readdir_race -noignore_readdir_race -H -P -O0 -O1 -O2 -O3 -help -version --help --version "
-    "-E -X -s -x"
+    "-E -X -s -x --"
 )
 
 
 _FIND_THROUGH_LINKS = names("-L -follow")
+
+
+_FIND_LEADING = names("-H -L -P --")
+"""Words in front of the places where it begins."""
 
 
 _FIND_REFERENCES = names("-newer -anewer -cnewer -samefile")
@@ -44,7 +48,7 @@ def find_verdict(args: Sequence[str]) -> str:
             # what it runs is listed and judged by itself
             at, expression = end, True
         elif word in _FIND_FLAGS:
-            expression = expression or word not in ("-H", "-P")
+            expression = expression or not (word in _FIND_LEADING or word.startswith("-O"))
         elif word.startswith(("-", "(", ")", "!")) or (expression and word):
             return f"the find word {word} is not listed as reading only"
         at += 1
@@ -63,7 +67,7 @@ def find_paths(args: Sequence[str]) -> tuple[str, ...]:
     """The places where find begins."""
     paths: list[str] = []
     for word in args:
-        if word in ("-H", "-L", "-P"):
+        if word in _FIND_LEADING or word.startswith("-O"):
             continue
         if word.startswith(("-", "(", "!")):
             break

@@ -118,6 +118,16 @@ def _values(usage: Usage) -> Iterator[Touch]:
         yield Touch("write", into, "", into != ANYWHERE, into != ANYWHERE)
     if usage.reading.has("--unsafe-paths"):
         yield Touch("write", ANYWHERE, "--unsafe-paths", False)
+    yield from _unnamed(usage)
+
+
+def _unnamed(usage: Usage) -> Iterator[Touch]:
+    """What neither words nor entries name: files that the input names, files for a while, keys."""
+    name, has = usage.program.name, usage.reading.has
+    if name == "git hash-object" and has("--stdin-paths"):
+        yield Touch("read", ANYWHERE, "--stdin-paths", False)
+    if name == "git checkout-index" and (has("--stdin", "--temp") or "all" in usage.of("text")):
+        yield Touch("write", ".", WHOLE, True, True)
 
 
 def _gone(usage: Usage) -> Iterator[Touch]:
@@ -223,7 +233,11 @@ def _pathspec(text: str, use: Use, usage: Usage, *, below: bool) -> Iterator[Tou
     magic, rest = split_magic(text)
     if usage.root.name and any(o in usage.options for o in ("--literal-pathspecs",)):
         magic, rest = frozenset(), text
-    if "exclude" in magic or text == ":":
+    if text == ":":
+        return
+    if "exclude" in magic:
+        if all("exclude" in split_magic(other.text)[0] for other, _ in _with_dashes(usage) if other.role == "pathspec"):
+            yield Touch(use, ".", WHOLE, True, True)  # nothing is named, so everything else is meant
         return
     at = TOP if "top" in magic else ""
     wide = "icase" in magic or "--icase-pathspecs" in usage.options or any(m.startswith("attr") for m in magic)

@@ -6,7 +6,9 @@ Promises: as `touch`. Pure.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterator
+from urllib.parse import unquote
 
 from interlock.runtime.policy.programs.awk import read_awk
 from interlock.runtime.policy.programs.files import FILE_HANDLERS
@@ -58,6 +60,7 @@ def _curl(usage: Usage) -> Iterator[Touch]:
             yield Touch("read", word.text[1:], word.option)
         elif word.role in ("text", "value") and "=@" in word.text:
             yield Touch("read", word.text.partition("=@")[2].partition(";")[0], word.option)
+    yield from _file_urls(usage)
     into = [word.text for word in usage.words if word.option == "--output-dir"]
     if any(
         option in usage.options for option in ("-O", "--remote-name", "-J", "--remote-name-all", "--remote-header-name")
@@ -66,8 +69,32 @@ def _curl(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
 
 
+_CURL_PATTERN = re.compile(r"[\[\]{}]")
+
+
+def _file_urls(usage: Usage) -> Iterator[Touch]:
+    """`file://` names a file, which is read, or written where something is uploaded."""
+    uploads = usage.reading.has("-T", "--upload-file")
+    bare = any(word.option == "--proto-default" and word.text.lower() == "file" for word in usage.words)
+    for word in usage.words:
+        scheme, colon, rest = word.text.partition(":")
+        is_url = bool(colon) and scheme.lower() == "file"
+        if word.role != "host" or not (is_url or (bare and "://" not in word.text)):
+            continue
+        path = re.sub(r"^//[^/]*", "", rest) if is_url else word.text
+        path = unquote(re.split(r"[?#]", path)[0])
+        if _CURL_PATTERN.search(path) and not usage.reading.has("-g", "--globoff"):
+            yield from anywhere("write" if uploads else "read")
+        elif path:
+            yield Touch("read", path, "file:")
+            yield from (Touch("write", path, "file:") for _ in range(uploads))
+
+
 def _wget(usage: Usage) -> Iterator[Touch]:
     """What it fetches is written into its folder, except where another place is named."""
+    for word in usage.words:
+        if word.option == "--warc-file":
+            yield from (Touch("write", word.text + ending, word.option) for ending in (".warc", ".warc.gz", ".cdx"))
     named = {"-O", "--output-document", "--spider"} & set(usage.options)
     if not named and not {"-P", "--directory-prefix"} & set(usage.options):
         yield Touch("write", ".", "", True, True)
@@ -79,6 +106,11 @@ _SOCKET_FILES = names("OPEN CREATE CREAT GOPEN FILE UNIX UNIX-CONNECT UNIX-LISTE
 
 def _socat(usage: Usage) -> Iterator[Touch]:
     yield from plain_touches(usage)
+    for at, word in enumerate(usage.args):
+        if word.startswith("-lf"):  # letters behind `-l` say where it logs to
+            yield from (
+                Touch("write", file, "-lf") for file in [word[3:] or " ".join(usage.args[at + 1 : at + 2])] if file
+            )
     for word in usage.of("socket"):
         kind, colon, rest = word.partition(":")
         if colon and kind.upper() in _SOCKET_FILES:

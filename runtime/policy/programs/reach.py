@@ -52,7 +52,7 @@ def reached_by(usage: Usage, args: Sequence[str]) -> tuple[bool, tuple[str, ...]
     named += [word for word in usage.words if word.role in ("from", "to") and is_remote(word.text)]
     for word in named:
         found += _hosts_of(word)
-    network = program.network or root.network or usage.has("fetch") or any(word.role != "listen" for word in named)
+    network = program.network or root.network or usage.has("fetch") or any(map(_is_asked, named))
     network = network or (bool(root.fetches) and not root.fetches.isdisjoint(args))
     if root.name == "git":
         network = reaches_out(usage)
@@ -71,7 +71,26 @@ def _once(hosts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([host for host in hosts if host]))
 
 
-_ADDRESSES = frozenset(("host", "proxy", "ssh", "socket", "query", "conninfo", "image"))
+def _is_asked(word: Word) -> bool:
+    return word.role != "listen" and (word.role != "filter" or bool(list(names_in_filter(word.text))))
+
+
+_FILTER_WORDS = names(
+    "state exclude all connected synchronized bucket big established syn-sent syn-recv fin-wait-1 fin-wait-2 time-wait "
+    "closed close-wait last-ack listening listen closing bound-inactive new-syn-recv unconnected dst src dport sport "
+    "dev fwmark cgroup autobound and or not eq neq ne lt gt le ge inet inet6 unix link netlink vsock tipc"
+)
+
+
+def names_in_filter(text: str) -> Iterator[str]:
+    """The names of hosts in a filter of `ss`."""
+    for word in re.split(r"[\s()!=<>&|]+", text):
+        host = address_of(word)
+        if word and word.lower() not in _FILTER_WORDS and not re.fullmatch(r"[\d.*:/\[\]]*", word) and host:
+            yield host
+
+
+_ADDRESSES = frozenset(("filter", "host", "proxy", "ssh", "socket", "query", "conninfo", "image"))
 
 
 def _hosts_of(word: Word) -> Iterator[str]:
@@ -84,6 +103,8 @@ def _hosts_of(word: Word) -> Iterator[str]:
                 yield from addresses_in(found[2])
             if _SSH_ANY.match(text):
                 yield UNKNOWN_HOST
+        case "filter":
+            yield from names_in_filter(text)
         case "socket":
             yield from socket_hosts(text)
         case "query":

@@ -66,6 +66,7 @@ VALUES: dict[str, Role] = {
     "proxy": Role(),  # a host on the way
     "listen": Role(),  # an own address, which is no host
     "query": Role(),  # a name that is asked for, `@server` that is asked, or what is asked for
+    "filter": Role(harmless=True),  # a filter of sockets, whose names of hosts are looked up
     "conninfo": Role(),  # `host=… dbname=…`, a URL, or a name without a host
     "image": Role(),  # an image of a container, whose registry is a host
     "hosts": Role(use="read"),  # a file of hosts, or hosts with commas

@@ -57,7 +57,8 @@ def plain_touches(usage: Usage, *, reads_only: bool = False, wraps: bool = False
             if not word.option and role.use == "read" and removed:
                 yield Touch("delete", word.text, cause, True, role.below or below)
         elif word.role in ("loose", "value") and not wraps and looks_like_path(word.text):
-            yield Touch("read" if reads_only else "write", word.text, word.option, False)
+            # what is not known may become a folder with anything in it
+            yield Touch("read" if reads_only else "write", word.text, word.option, False, not reads_only)
     yield from _unnamed(usage)
     if not any_read and usage.program.default:
         yield Touch("read", usage.program.default, "", True, below)
@@ -71,6 +72,9 @@ def _unnamed(usage: Usage) -> Iterator[Touch]:
         yield from anywhere("write")
     elif spills(usage):
         yield Touch("write", usage.program.spills, "", True, True)
+    if usage.has("outward"):  # links may lead anywhere
+        uses = {"read", *(ROLES[word.role].use for word in usage.words if not word.option)}
+        yield from (Touch(use, ANYWHERE, "", False) for use in ("read", "write", "delete") if use in uses)
     for word in usage.words:
         if word.role == "list":
             yield from anywhere("read", word.option)

@@ -87,7 +87,7 @@ def _touches(usage: Usage, *, reads_only: bool, wraps: bool) -> Iterator[Touch]:
 def _of_unknown(args: Sequence[str]) -> Touched:
     """Of a program that nobody knows every word may be a path that it writes."""
     words = [word for word in args if not word.startswith("-")]
-    touches = [Touch("write", word, "", False) for word in words if looks_like_path(word)]
+    touches = [Touch("write", word, "", False, True) for word in words if looks_like_path(word)]
     suspects = islice((piece for word in args for piece in pieces_of(word)), _MOST_PIECES)
     return _bounded(Touched(tuple(touches), tuple(dict.fromkeys(suspects)), hosts_in(args), False))
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from interlock.runtime.policy.programs.option import Spec, read_options
 from interlock.runtime.policy.programs.variable import may_be_set
 from interlock.runtime.policy.shell.assign import read_into, set_array
-from interlock.runtime.policy.shell.expand import Bound
+from interlock.runtime.policy.shell.expand import Bound, Field
 from interlock.runtime.policy.shell.feed import STDIN
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.printed import printed
@@ -225,6 +225,11 @@ def stdin_code(frame: Frame, state: State, walk: Walk, via: str) -> None:
             walk.code(frame.likely, True, frame, state, via, note=why)
         else:
             walk.dynamic(frame, state, via, why)
+
+
+def start_shell(frame: Frame, state: State, walk: Walk) -> None:
+    """A program that starts a shell where it is given no command; the shell reads what the program is fed."""
+    walk.run(frame.inner([Field("sh", True, False, frame.start, frame.end)]), state, frame.name)
 
 
 def _exec(frame: Frame, state: State, walk: Walk) -> None:

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 
 from interlock.runtime.policy.shell.expand import Scope, Value
 
+_MOST_PLACES = 12
+"""Folders that a text may be in; with more it is not known where it is."""
+
 
 def join(cwd: str | None, target: str) -> str | None:
     """`target` seen from `cwd`, with dots folded as bash's logical `cd` does; empty for the start itself."""
@@ -63,8 +66,12 @@ class State:
         )
 
     def enter(self, target: str | None) -> None:
-        """A `cd` that works."""
+        """A `cd` that works; where an earlier one may have failed it may lead elsewhere, or fail in its turn."""
         self.previous, self.cwd = self.cwd, None if target is None else join(self.cwd, target)
+        if self.maybe and target is not None:
+            self.maybe |= {found for one in self.maybe if (found := join(one, target)) is not None}
+        if len(self.maybe) > _MOST_PLACES:
+            self.lose_directory()
 
     def lose_directory(self) -> None:
         """From here on the directory is not known."""

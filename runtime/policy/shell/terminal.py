@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from interlock.runtime.policy.programs.option import Spec, read_options
-from interlock.runtime.policy.shell.builtin import Handler, stdin_code
+from interlock.runtime.policy.shell.builtin import Handler, start_shell, stdin_code
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.option import read_frame
@@ -155,6 +155,8 @@ def _recorded(frame: Frame, state: State, walk: Walk) -> None:
     if words and frame.name == "script":
         at = reading.operands[1]
         walk.run(frame.inner(frame.args[at:]), state, "script")
+    elif frame.name == "script":
+        start_shell(frame, state, walk)
     else:
         stdin_code(frame, state, walk, frame.name)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from interlock.runtime.policy.programs.entry import Program, Slot
 from interlock.runtime.policy.programs.option import Reading, read_options
 from interlock.runtime.policy.programs.usage import replace_stop
-from interlock.runtime.policy.shell.builtin import stdin_code
+from interlock.runtime.policy.shell.builtin import start_shell, stdin_code
 from interlock.runtime.policy.shell.expand import Field
 from interlock.runtime.policy.shell.frame import Frame
 from interlock.runtime.policy.shell.state import State
@@ -43,6 +43,8 @@ def unwrap_wrapper(entry: Program, frame: Frame, state: State, walk: Walk) -> No
     if not words:
         if entry.marks == ("privileged",) and reading.has("-s", "-i", "--shell", "--login"):
             stdin_code(frame, inner, walk, frame.name)
+        elif entry.shell_alone and not any(entry.options.get(o.name) == "shell" for o in reading.options):
+            start_shell(frame, inner, walk)
         return
     kind = entry.operands[-1].role
     if kind == "joined":
@@ -80,7 +82,10 @@ def _reading(entry: Program, values: list[str]) -> Reading:
     whole = read_options(values, replace(entry.spec, stop_at_operand=False))
     # with no operand to skip, the first operand is the inner program and what follows are its own options
     inner_first = entry.operands[:1] == (Slot("command", True),) and not entry.dashes and bool(reading.operands)
-    return Reading(whole.options, ()) if whole.has(*code) and not inner_first else reading
+    if entry.leading and len(reading.operands) > entry.leading:
+        inner_first = not values[reading.operands[entry.leading]].startswith("-")
+    is_given = any(option.name in code and option.value is not None for option in whole.options)
+    return Reading(whole.options, ()) if is_given and not inner_first else reading
 
 
 def _moved(entry: Program, reading: Reading, state: State) -> State:
