@@ -6,6 +6,7 @@ Promises: as `touch`. Pure.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterator
 
 from interlock.runtime.policy.programs.awk import read_awk
@@ -52,12 +53,25 @@ def _dd(usage: Usage) -> Iterator[Touch]:
             yield Touch("write", value, "of=")
 
 
+_FILE_URL = re.compile(r"file:/*(?:localhost/)?", re.IGNORECASE)
+
+
+def _browser(usage: Usage) -> Iterator[Touch]:
+    """What names no scheme is a file where there is one of that name."""
+    for word in usage.words:
+        if word.role == "host" and "://" not in word.text and "/" in word.text.strip("/"):
+            yield Touch("read", word.text, word.option)
+    yield from _curl(usage)
+
+
 def _curl(usage: Usage) -> Iterator[Touch]:
     for word in usage.words:
         if word.role in ("text", "value") and word.text.startswith("@"):
             yield Touch("read", word.text[1:], word.option)
         elif word.role in ("text", "value") and "=@" in word.text:
             yield Touch("read", word.text.partition("=@")[2].partition(";")[0], word.option)
+        elif word.role == "host" and word.text.lower().startswith("file:"):
+            yield Touch("read", _FILE_URL.sub("/", word.text), word.option)
     into = [word.text for word in usage.words if word.option == "--output-dir"]
     if any(
         option in usage.options for option in ("-O", "--remote-name", "-J", "--remote-name-all", "--remote-header-name")
@@ -144,6 +158,7 @@ HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
     "tar": tar_touches,
     "dd": _dd,
     "curl": _curl,
+    "browser": _browser,
     "sed": _sed,
     "socat": _socat,
     "wget": _wget,
