@@ -270,12 +270,6 @@ class AskSlice(Record):
     event_chars: int
 
 
-class SubscribeReply(Record):
-    """Reply to `asks.subscribe`: how many asks are open; each follows as an `asks.opened`."""
-
-    open: int
-
-
 class AnswerReply(Record):
     """Reply to `asks.answer`: this answer took effect and is in the journal on disk."""
 

@@ -146,10 +146,6 @@ class RuntimeSession:
         """The tools as they would be shown now, for the record of a request."""
         return self._setting.registry.menu(self._setting.visibility)
 
-    def describe_tools(self) -> list[dict[str, object]]:
-        """Name, description and input schema of the visible tools, for a model."""
-        return self._setting.registry.describe(self._setting.visibility)
-
     def record(self, event: AnyEvent, *, durable: bool = False) -> AnyEvent:
         """Append an event of the loop (request, response, answer, pruning). Raises JournalWriteError."""
         if event.type == "context.pruned":

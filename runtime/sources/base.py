@@ -6,7 +6,6 @@ code; nothing here writes, runs or answers anything.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -51,19 +50,3 @@ class Follower(Protocol):
         ...
 
     def close(self) -> None: ...
-
-
-class Source(Protocol):
-    """A place where sessions come from."""
-
-    def discover(self) -> list[SessionRef]:
-        """All sessions, newest first."""
-        ...
-
-    def session(self, session_id: str) -> Follower:
-        """Follow one. Raises KeyError for an unknown id."""
-        ...
-
-    def watch(self) -> AsyncIterator[set[str]]:
-        """Ids of sessions whose log has changed, as they change. Ends when it is closed."""
-        ...

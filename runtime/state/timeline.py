@@ -119,11 +119,6 @@ class Row:
         return self.observed_at or self.completed_at
 
     @property
-    def waited(self) -> int:
-        """Microseconds that a person let it wait; up to now it is unknown, so 0."""
-        return self.answered_at - self.asked_at if self.answered_at and self.asked_at else 0
-
-    @property
     def ran(self) -> int:
         """Microseconds that it ran."""
         return self.completed_at - self.started_at if self.completed_at and self.started_at else 0
@@ -256,10 +251,6 @@ class Timeline:
 
     call = row
     """The same: a row of kind `call`."""
-
-    def find_intent(self, intent_id: str) -> int | None:
-        """The row of a call that has no observation yet."""
-        return self._by_intent.get(intent_id)
 
     def find_offset(self, offset: int) -> int | None:
         """The row of the present file that begins at this byte."""

@@ -84,11 +84,6 @@ class DiffView(WrappedView):
         return self._diff
 
     @property
-    def lines_total(self) -> int:
-        """Lines of the diff."""
-        return len(self._diff.lines)
-
-    @property
     def source_text(self) -> str:
         """The diff as it was given."""
         return self._source

@@ -95,11 +95,6 @@ class TextBlock(WrappedView):
         """What a terminal's text left out, or nothing."""
         return self._note
 
-    @property
-    def lines_total(self) -> int:
-        """Lines of the source."""
-        return self._source.count("\n") + 1 if self._source else 0
-
     def _set(self, text: str) -> None:
         self._source = self._text = text
         self._runs, self._note = (), ""

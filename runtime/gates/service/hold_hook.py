@@ -13,8 +13,9 @@ import shlex
 from pathlib import Path
 
 from interlock.runtime.gates.service.config import WAIT_HEADER, ServiceConfig
+from interlock.runtime.gates.service.hook_program import holds_program, write_program
 from interlock.runtime.gates.service.tell_hook import program
-from interlock.runtime.journal.place import config_home, make_closed
+from interlock.runtime.journal.place import config_home
 
 HOLD_S = 86_000
 """Seconds that a hook waits for a person."""
@@ -80,27 +81,12 @@ def hold_text(config: ServiceConfig) -> str:
 
 def install_hold(config: ServiceConfig) -> Path:
     """Write the program, or leave it when it is as it should be. Raises OSError."""
-    place, text = hold_file(), hold_text(config)
-    make_closed(place.parent)
-    if is_hold_installed(config):
-        return place
-    new = place.with_name(f"{place.name}.{os.getpid()}")
-    try:
-        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-        os.replace(new, place)
-    finally:
-        new.unlink(missing_ok=True)
-    return place
+    return write_program(hold_file(), hold_text(config))
 
 
 def is_hold_installed(config: ServiceConfig) -> bool:
     """Whether the program is there and is the one of this version."""
-    try:
-        return hold_file().read_text() == hold_text(config)
-    except (OSError, UnicodeDecodeError):
-        return False
+    return holds_program(hold_file(), hold_text(config))
 
 
 def held_command(route: str, without_answer: str, without_terminal: str = "") -> str:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from interlock.runtime.gates.service.config import WAIT_HEADER, ServiceConfig
-from interlock.runtime.journal.place import config_home, make_closed
+from interlock.runtime.gates.service.hook_program import holds_program, write_program
+from interlock.runtime.journal.place import config_home
 
 Failing = Literal["closed", "open"]
 PATIENCE_S = 15
@@ -78,27 +79,12 @@ def hook_text(config: ServiceConfig) -> str:
 
 def install_hook(config: ServiceConfig) -> Path:
     """Write the program, or leave it when it is as it should be. Returns its path; raises OSError."""
-    place, text = hook_file(), hook_text(config)
-    make_closed(place.parent)
-    if is_installed(config):
-        return place
-    new = place.with_name(f"{place.name}.{os.getpid()}")
-    try:
-        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-        os.replace(new, place)
-    finally:
-        new.unlink(missing_ok=True)
-    return place
+    return write_program(hook_file(), hook_text(config))
 
 
 def is_installed(config: ServiceConfig) -> bool:
     """Whether the program is there and is the one of this version."""
-    try:
-        return hook_file().read_text() == hook_text(config)
-    except (OSError, UnicodeDecodeError):
-        return False
+    return holds_program(hook_file(), hook_text(config))
 
 
 def command_for(route: str, failing: Failing, wait_s: int | None = None) -> str:

@@ -23,12 +23,6 @@ def add_member(doc: Document, container: Node, key: str, value: Any) -> Document
     return _add(doc, container, json.dumps(key, ensure_ascii=False) + ": ", value)
 
 
-def replace_value(doc: Document, node: Node, value: Any) -> Document:
-    """The document with another value in this place."""
-    indent = indent_at(doc.text, node.start)
-    return doc.with_splices([Splice(node.start, node.end, _render(doc, value, indent, _on_one_line(doc, node)))])
-
-
 def remove(doc: Document, container: Node, index: int) -> Document:
     """The document without one element of an array or one member of an object."""
     text, parts = doc.text, container.parts

@@ -87,18 +87,18 @@ def anywhere(use: Use, cause: str = "") -> Iterator[Touch]:
 
 
 def looks_like_path(text: str) -> bool:
+    """Whether a word has the form of a path of its own: with a slash or a dot, and no URL."""
     return ("/" in text or "." in text) and "://" not in text and "\n" not in text and len(text) <= 4096
 
 
 def pieces_of(word: str) -> Iterator[str]:
     """What of a word could be a path: the word, what follows `=`, `:`, `@` or a joined letter, the words of a text."""
-    if len(word) > 4096:
-        word = word[:4096]
     if word[:1] != "-" and "\n" not in word:
         yield word
     if word[:1] == "-" and word[1:2] not in ("", "-"):
         for at in range(2, min(len(word), 6)):
             yield word[at:].lstrip("=")
     if any(c in word for c in "=:@'\"() \t\n,;|<>"):
-        yield from (piece.strip(":") for piece in _PIECES.findall(word)[:40])
-        yield from (piece for part in _PIECES.findall(word)[:20] for piece in part.split(":") if piece)
+        parts = _PIECES.findall(word)
+        yield from (part.strip(":") for part in parts)
+        yield from (piece for part in parts for piece in part.split(":") if piece)

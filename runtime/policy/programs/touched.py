@@ -23,6 +23,10 @@ from interlock.runtime.policy.programs.usage import Usage, read_usage
 from interlock.runtime.policy.record import record
 
 _MOST_SUSPECTS = 60
+_LONGEST = 4_096
+"""Characters of a path that a file system takes."""
+_MOST_PIECES = 10_000
+"""Parts of words that are taken; more than _MOST_SUSPECTS of them count as unknown in any case."""
 _MOST_TOUCHES = 1_000
 """Paths of one command that are told one by one; a command with more touches what is not known."""
 
@@ -60,9 +64,17 @@ def touched_by(name: str, args: Sequence[str], *, reads_only: bool, wraps: bool 
             *(word.option for word in usage.words if word.role == "cd"),
         }
         found = [touch if touch.cause in moves else _moved(touch, base) for touch in found]
-    suspects = [] if reads_only or wraps else _suspects(usage, args)
+    suspects = () if reads_only or wraps else tuple(dict.fromkeys(_suspects(usage)))
     network, hosts = reached_by(usage, args)
-    return Touched(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(suspects))[:_MOST_SUSPECTS], hosts, network)
+    return _bounded(Touched(tuple(dict.fromkeys(found)), suspects, hosts, network))
+
+
+def _bounded(found: Touched) -> Touched:
+    """With no more suspects than are looked at; where there are more, it touches what is not known."""
+    if len(found.suspects) <= _MOST_SUSPECTS and not any(len(text) > _LONGEST for text in found.suspects):
+        return found
+    kept = tuple(text for text in found.suspects if len(text) <= _LONGEST)[:_MOST_SUSPECTS]
+    return Touched((*found.touches, Touch("write", ANYWHERE)), kept, found.hosts, found.network)
 
 
 def _touches(usage: Usage, *, reads_only: bool, wraps: bool) -> Iterator[Touch]:
@@ -76,8 +88,8 @@ def _of_unknown(args: Sequence[str]) -> Touched:
     """Of a program that nobody knows every word may be a path that it writes."""
     words = [word for word in args if not word.startswith("-")]
     touches = [Touch("write", word, "", False) for word in words if looks_like_path(word)]
-    suspects = [piece for word in args for piece in pieces_of(word)]
-    return Touched(tuple(touches), tuple(dict.fromkeys(suspects))[:_MOST_SUSPECTS], hosts_in(args), False)
+    suspects = islice((piece for word in args for piece in pieces_of(word)), _MOST_PIECES)
+    return _bounded(Touched(tuple(touches), tuple(dict.fromkeys(suspects)), hosts_in(args), False))
 
 
 def _moved(touch: Touch, folders: Sequence[str]) -> Touch:
@@ -100,7 +112,7 @@ _READERS = {"sed": read_sed, "awk": read_awk}
 """Languages whose code is read to its end: what is plain in it names no file and runs nothing."""
 
 
-def _suspects(usage: Usage, args: Sequence[str]) -> list[str]:
+def _suspects(usage: Usage) -> list[str]:
     """Words of roles that may hide a path, and whatever may be joined to an option that is not listed."""
     found: list[str] = []
     for word in usage.words:
@@ -116,4 +128,4 @@ def _suspects(usage: Usage, args: Sequence[str]) -> list[str]:
             found += pieces_of(usage.args[at])
             # it may take a value, and then the next word is no operand
             found += [piece for word in usage.args[at + 1 : at + 2] for piece in pieces_of(word)]
-    return [piece for piece in found if piece not in NO_FILES and piece not in (".", "..")]
+    return [piece for piece in found[:_MOST_PIECES] if piece not in NO_FILES and piece not in (".", "..")]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from interlock.runtime.policy import guard_table
 from interlock.runtime.policy.call import Call
+from interlock.runtime.policy.facts import guard_table
 from interlock.runtime.policy.facts.foreign import make_call
 from interlock.runtime.policy.facts.foreign_table import ANY
 from interlock.runtime.policy.facts.guard import guard_of

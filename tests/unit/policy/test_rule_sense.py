@@ -195,7 +195,7 @@ want = "allow"
     ("command", "why"),
     [
         ("env | grep PATH", "it shows variables"),
-        ("printenv HOME", "it shows variables"),
+        ("printenv TOKEN", "it shows variables"),
         ("cat /etc/hosts", "outside the workspace"),
         ("cat .env", "credentials"),
         ("$X", "not fully understood"),
