@@ -70,6 +70,10 @@ def _curl(usage: Usage) -> Iterator[Touch]:
             yield Touch("read", word.text[1:], word.option)
         elif word.role in ("text", "value") and "=@" in word.text:
             yield Touch("read", word.text.partition("=@")[2].partition(";")[0], word.option)
+        elif word.role == "text" and "=<" in word.text:
+            yield Touch("read", word.text.partition("=<")[2].partition(";")[0], word.option)
+        elif word.option == "--data-urlencode" and "@" in word.text:
+            yield Touch("read", word.text.partition("@")[2], word.option)
         elif word.role == "host" and word.text.lower().startswith("file:"):
             yield Touch("read", _FILE_URL.sub("/", word.text), word.option)
     into = [word.text for word in usage.words if word.option == "--output-dir"]

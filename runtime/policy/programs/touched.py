@@ -121,6 +121,7 @@ def _suspects(usage: Usage) -> list[str]:
             continue  # it names no file
         if word.role in ("loose", "value") or (role.code and word.role not in _CODE_OF_ITS_OWN):
             found += pieces_of(word.text)
+    found += _given_to_code(usage)
     unlisted = set(usage.unlisted)
     if unlisted:
         table = {option.index for option in usage.reading.options if option.name in unlisted}
@@ -129,3 +130,16 @@ def _suspects(usage: Usage) -> list[str]:
             # it may take a value, and then the next word is no operand
             found += [piece for word in usage.args[at + 1 : at + 2] for piece in pieces_of(word)]
     return [piece for piece in found[:_MOST_PIECES] if piece not in NO_FILES and piece not in (".", "..")]
+
+
+def _given_to_code(usage: Usage) -> Iterator[str]:
+    """Texts for code that runs here, and all behind `--`: a setting such as `-Dout=x` is a path if that code takes it so."""
+    kinds = {usage.program.code, usage.root.code} - {""}
+    if not kinds or "remote" in kinds:
+        return
+    for word in usage.words:
+        if word.role == "text" and any(c in word.text for c in "/=:"):
+            yield from pieces_of(word.text)
+    behind = usage.args[usage.args.index("--") + 1 :] if "--" in usage.args else ()
+    for text in behind:
+        yield from pieces_of(text)
