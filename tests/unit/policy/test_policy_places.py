@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock.runtime.policy.call import Call
-from interlock.runtime.policy.reading import read_call
+from interlock.runtime.policy.facts.reading import read_call
 from interlock.runtime.tools.world import PosixWorld
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from interlock.runtime.policy.call import Call
+from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.rules.builtin import with_built_in
 from interlock.runtime.policy.rules.layer import Policy
 from interlock.runtime.policy.rules.load import load_layer
@@ -23,20 +24,23 @@ from interlock.runtime.tools.world import PosixWorld
 LINES = (Path(__file__).parents[2] / "data" / "policy" / "unseen.jsonl").read_text(encoding="utf-8").splitlines()
 CASES = [json.loads(line) for line in LINES]
 READS = '[[rule]]\nid = "reads"\neffect = "allow"\nread_only = true\ninside = true\n'
+TOOLS = '[[rule]]\nid = "tools"\neffect = "allow"\ncommand = [{}]\n'
 RULES = {
-    "path": '[[rule]]\nid = "keep"\neffect = "deny"\npath = "keep/**"\n[[rule]]\nid = "tools"\neffect = "allow"\ncommand = [{}]\n',
-    "host": '[[rule]]\nid = "host"\neffect = "deny"\nhost = "evil.com"\n[[rule]]\nid = "tools"\neffect = "allow"\ncommand = [{}]\n',
-    "only": '[[rule]]\nid = "tools"\neffect = "allow"\nhost = "good.com"\ncommand = [{}]\n',
+    "path": '[[rule]]\nid = "keep"\neffect = "deny"\npath = "keep/**"\n' + TOOLS,
+    "host": '[[rule]]\nid = "host"\neffect = "deny"\nhost = "evil.com"\n' + TOOLS,
+    "only": TOOLS + 'host = "good.com"\n',
     "reads": READS,
     "deny": READS + '[[rule]]\nid = "no"\neffect = "deny"\npath = ["secrets/**", "**/*.pem"]\n',
     "everyday": "",
 }
 """The rules of each kind; `{}`: an allow for each program of its lines."""
-INNER = ["cat", "cp", "mv", "ls", "cd", "tee", "xargs", "echo", "printf", "find", "sed", "true", "exec", "env", "time", "sh", "bash", "head", "grep", "sort", "timeout", "nice"]
+INNER = names("cat cp mv ls cd tee xargs echo printf find sed true exec env time sh bash head grep sort timeout nice")
 FILES = {
-    "keep/b": "precious\n", "keep/x": "k\n", "keep/y": "y: 1\n", "secrets/key": "key\n", "a.pem": "p\n", "a.txt": "a\n", "b.txt": "b\n",
-    "data.json": '{"a": 1}\n', "data.csv": "a,b\n1,2\n", "d.xml": "<a/>\n", "src/m.py": "print(1)\n", "src/deep/n.py": "x\n", "docs/a.md": "# a\n",
-    "README.md": "# R\n", "log.txt": "log\n", "pyproject.toml": '[project]\nname = "x"\n', "package.json": '{"name": "x", "scripts": {"test": "echo"}}\n',
+    "keep/b": "precious\n", "keep/x": "k\n", "keep/y": "y: 1\n", "secrets/key": "key\n", "a.pem": "p\n",
+    "a.txt": "a\n", "b.txt": "b\n",
+    "data.json": '{"a": 1}\n', "data.csv": "a,b\n1,2\n", "d.xml": "<a/>\n", "src/m.py": "print(1)\n", "src/deep/n.py": "x\n",
+    "docs/a.md": "# a\n", "README.md": "# R\n", "log.txt": "log\n", "pyproject.toml": '[project]\nname = "x"\n',
+    "package.json": '{"name": "x", "scripts": {"test": "echo"}}\n',
     "Makefile": "all:\n", "evil": "#!/bin/sh\n", "evil.sh": "x\n", "evil.py": "x\n", "evil.awk": "x\n", "sub/.gitkeep": "",
 }  # fmt: skip
 SECRETS = {".env": "KEY=1\n", "id_rsa": "k\n"}
@@ -101,15 +105,11 @@ def test_every_line_of_a_kind_has_its_verdict(kind: str, place: Path) -> None:
     assert not [d.reason for _, d in judged if "policy-fault" in d.policy_ids]
 
 
-def test_nothing_is_offered_that_covers_a_script_file(place: Path) -> None:
-    policy = _policy("reads", ())
-    offers = {
-        command: [
-            offer for offer in _judge(command, policy, place).suggestions if offer.scope == "rule" and "*" in str(offer)
-        ]
-        for command in ("awk -f evil.awk", "python3 evil.py", "./evil", "bash evil.sh", "sed -f evil.sed a.txt")
-    }
-    assert not any(offers.values()), offers
+@pytest.mark.parametrize(
+    "command", ["awk -f evil.awk", "python3 evil.py", "./evil", "bash evil.sh", "sed -f evil.sed a.txt"]
+)
+def test_nothing_is_offered_that_covers_a_script_file(command: str, place: Path) -> None:
+    assert not _judge(command, _policy("reads", ()), place).suggestions
 
 
 def test_there_are_many_lines_of_every_kind() -> None:
