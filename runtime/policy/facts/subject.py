@@ -19,7 +19,7 @@ from interlock.runtime.policy.facts.plain_fact import PlainFact, plain_fact
 from interlock.runtime.policy.facts.tool import ToolKind, is_known, paths_of, tool_kind
 from interlock.runtime.policy.once import Once
 from interlock.runtime.policy.programs import program_of, read_usage
-from interlock.runtime.policy.programs.address import hosts_in
+from interlock.runtime.policy.programs.address import UNKNOWN_HOST, addresses_in, hosts_in
 from interlock.runtime.policy.programs.touch import Touch
 from interlock.runtime.policy.shell.classify import program_name
 from interlock.runtime.policy.shell.model import Effects, SimpleCommand
@@ -135,6 +135,14 @@ class Subject:
         texts = self.plain.effects.suspects
         facts = [path_fact(text, "write", self.call, self.world, cwd=cwd, shell=True) for text in texts]
         return tuple([replace(fact, certain=False) for fact in facts if fact.resolved])
+
+    @Once
+    def maybe_hosts(self) -> tuple[str, ...]:
+        """Words, and parts of words, that may be hosts although nothing says so."""
+        if self.simple is None or self.plain is None:
+            return ()
+        found = [host for text in self.plain.effects.suspects for host in addresses_in(text)]
+        return tuple(dict.fromkeys([host for host in found if host and host not in (UNKNOWN_HOST, *self.hosts)]))
 
     @property
     def _looks_at_hidden(self) -> bool:

@@ -40,6 +40,8 @@ def address_of(text: str) -> str:
     bare = bare.lower().rstrip(".")
     if _NUMERIC.fullmatch(bare) and not _FOUR.fullmatch(bare):
         return UNKNOWN_HOST  # 127.1, 2130706433, 0x7f.1: another way to write an address
+    if "%" in bare and not _SIX.fullmatch(bare):
+        return UNKNOWN_HOST  # curl takes `%2e` for the dot
     return bare if _HOST.fullmatch(bare) or _SIX.fullmatch(bare) else UNKNOWN_HOST
 
 

@@ -191,6 +191,8 @@ def _operands(usage: Usage) -> Iterator[Touch]:
     whole = usage.program.default or (TOP if _given(usage, "walk") and usage.program.tree else "")
     if use is None and whole == TOP and usage.program.only_reads and not named:
         yield Touch("read", ".", WHOLE)  # names from all of it
+    if usage.reading.has("--full-diff"):
+        named = may_be_named = False  # the paths only choose the commits, of which all is shown
     if use is None or not whole or named or (objects and not others):
         return
     if whole == TOP:

@@ -54,12 +54,26 @@ def _dd(usage: Usage) -> Iterator[Touch]:
             yield Touch("write", value, "of=")
 
 
+
+
+def _browser(usage: Usage) -> Iterator[Touch]:
+    """What names no scheme is a file where there is one of that name."""
+    for word in usage.words:
+        if word.role == "host" and "://" not in word.text and "/" in word.text.strip("/"):
+            yield Touch("read", word.text, word.option)
+    yield from _curl(usage)
+
+
 def _curl(usage: Usage) -> Iterator[Touch]:
     for word in usage.words:
         if word.role in ("text", "value") and word.text.startswith("@"):
             yield Touch("read", word.text[1:], word.option)
         elif word.role in ("text", "value") and "=@" in word.text:
             yield Touch("read", word.text.partition("=@")[2].partition(";")[0], word.option)
+        elif word.role == "text" and "=<" in word.text:
+            yield Touch("read", word.text.partition("=<")[2].partition(";")[0], word.option)
+        elif word.option == "--data-urlencode" and "@" in word.text:
+            yield Touch("read", word.text.partition("@")[2], word.option)
     yield from _file_urls(usage)
     into = [word.text for word in usage.words if word.option == "--output-dir"]
     if any(
@@ -176,6 +190,7 @@ HANDLERS: dict[str, Callable[[Usage], Iterator[Touch]]] = {
     "tar": tar_touches,
     "dd": _dd,
     "curl": _curl,
+    "browser": _browser,
     "sed": _sed,
     "socat": _socat,
     "wget": _wget,

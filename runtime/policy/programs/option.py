@@ -6,8 +6,10 @@ names is kept as written, so that a table look-up fails.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from interlock.runtime.policy.record import record
 
@@ -71,8 +73,21 @@ def complete(name: str, names: Iterable[str]) -> str:
     pool = names if isinstance(names, (set, frozenset)) else frozenset(names)
     if name in pool:
         return name
-    matches = [n for n in pool if n.startswith(name)]
+    ordered = _ordered(pool if isinstance(pool, frozenset) else frozenset(pool))
+    at = bisect_left(ordered, name)
+    matches = [n for n in ordered[at : at + 2] if n.startswith(name)]
     return matches[0] if len(matches) == 1 else name
+
+
+@lru_cache(maxsize=4_096)
+def _ordered(pool: frozenset[str]) -> tuple[str, ...]:
+    """Sorted, so that names with one beginning stand together: a hostile text may have thousands of options."""
+    return tuple(sorted(pool))
+
+
+@lru_cache(maxsize=4_096)
+def _long_of(values: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    return values | others
 
 
 def read_options(args: Sequence[str], spec: Spec) -> Reading:
@@ -100,7 +115,7 @@ def read_options(args: Sequence[str], spec: Spec) -> Reading:
 
 def _long(args: Sequence[str], at: int, spec: Spec, options: list[Option]) -> int:
     name, equals, value = args[at].lstrip("-").partition("=")
-    name = complete(name, spec.long_values | spec.long_names)
+    name = complete(name, _long_of(spec.long_values, spec.long_names))
     if equals:
         options.append(Option(f"--{name}", value, at, at))
     elif name in spec.long_values and at + 1 < len(args):

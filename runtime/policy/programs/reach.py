@@ -17,6 +17,7 @@ from interlock.runtime.policy.programs.address import (
     is_remote,
     socket_hosts,
 )
+from interlock.runtime.policy.programs.git import is_plain_setting
 from interlock.runtime.policy.programs.git_touch import reaches_out
 from interlock.runtime.policy.programs.option import names
 from interlock.runtime.policy.programs.usage import Usage, Word
@@ -24,6 +25,8 @@ from interlock.runtime.policy.programs.usage import Usage, Word
 _TELLS_NOT = frozenset(("value", "loose", "list", "config", "script", "include", "shell", "program", "hosts"))
 """Roles of words that may lead to any host: what they mean, or what the file holds, is not known."""
 _FILES = frozenset(("list", "config", "script", "include"))
+_NESTED = names("--recurse-submodules --recursive --remote-submodules --multiple --bundle-uri --template")
+"""Options of git with which it goes on to addresses that stand in a repository or in settings, or runs hooks."""
 _NO_ADDRESS = frozenset(("packages", "project", "tasks", "interpreter", "shell", "editor"))
 """Kinds of code that may reach any host."""
 _SSH_HOST = re.compile(
@@ -124,10 +127,18 @@ def _hosts_of(word: Word) -> Iterator[str]:
 def _doubts(usage: Usage) -> Iterator[str]:
     """What speaks of hosts that the words do not name."""
     if usage.root.name == "git":
+        if any(word.role == "setting" and not is_plain_setting(word.text) for word in usage.words) or _NESTED & set(
+            usage.options
+        ):
+            yield UNKNOWN_HOST
         return
+    if usage.has("outward") and usage.root.name == "wget":
+        yield UNKNOWN_HOST
     if usage.program.code in _NO_ADDRESS or usage.root.code in _NO_ADDRESS:
         yield UNKNOWN_HOST
     for word in usage.words:
+        if word.role == "psql" and re.search(r"\\c", word.text):
+            yield UNKNOWN_HOST  # it connects anew
         if word.role not in _TELLS_NOT:
             continue
         yield UNKNOWN_HOST

@@ -78,6 +78,8 @@ def _unnamed(usage: Usage) -> Iterator[Touch]:
     for word in usage.words:
         if word.role == "list":
             yield from anywhere("read", word.option)
+        elif word.role == "prefix" and any(c in word.text for c in "'\"$( "):
+            yield from anywhere("write", word.option)  # an expression, by which names are made
         elif word.role == "prefix":
             yield Touch("write", posixpath.dirname(word.text) or ".", word.option, False, True)
 

@@ -14,6 +14,7 @@ from interlock.runtime.policy.programs.address import hosts_in
 from interlock.runtime.policy.programs.awk import read_awk
 from interlock.runtime.policy.programs.git_touch import NEW, REPOSITORY, UNLESS, WHOLE
 from interlock.runtime.policy.programs.handlers import HANDLERS
+from interlock.runtime.policy.programs.option import Reading, read_options
 from interlock.runtime.policy.programs.reach import reached_by
 from interlock.runtime.policy.programs.read_only import asks_version
 from interlock.runtime.policy.programs.role import ROLES
@@ -121,11 +122,30 @@ def _suspects(usage: Usage) -> list[str]:
             continue  # it names no file
         if word.role in ("loose", "value") or (role.code and word.role not in _CODE_OF_ITS_OWN):
             found += pieces_of(word.text)
-    unlisted = set(usage.unlisted)
-    if unlisted:
-        table = {option.index for option in usage.reading.options if option.name in unlisted}
-        for at in table:
-            found += pieces_of(usage.args[at])
-            # it may take a value, and then the next word is no operand
-            found += [piece for word in usage.args[at + 1 : at + 2] for piece in pieces_of(word)]
+    found += _given_to_code(usage)
+    if usage.unlisted:
+        unlisted = frozenset(usage.unlisted)
+        found += _of_unlisted(usage.reading, usage.args, unlisted)
+        front = usage.whole[: len(usage.whole) - len(usage.args)]
+        found += _of_unlisted(read_options(front, usage.root.spec), front, unlisted)
     return [piece for piece in found[:_MOST_PIECES] if piece not in NO_FILES and piece not in (".", "..")]
+
+
+def _of_unlisted(reading: Reading, args: Sequence[str], unlisted: frozenset[str]) -> Iterator[str]:
+    """What is joined to options that are not listed, and the word behind each, which may be its value."""
+    for at in dict.fromkeys(option.index for option in reading.options if option.name in unlisted):
+        for word in args[at : at + 2]:
+            yield from pieces_of(word)
+
+
+def _given_to_code(usage: Usage) -> Iterator[str]:
+    """Texts for code that runs here, and all behind `--`: a setting such as `-Dout=x` is a path if that code takes it so."""
+    kinds = {usage.program.code, usage.root.code} - {""}
+    if not kinds or "remote" in kinds:
+        return
+    for word in usage.words:
+        if word.role == "text" and any(c in word.text for c in "/=:"):
+            yield from pieces_of(word.text)
+    behind = usage.args[usage.args.index("--") + 1 :] if "--" in usage.args else ()
+    for text in behind:
+        yield from pieces_of(text)

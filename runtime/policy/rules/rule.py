@@ -142,11 +142,18 @@ class Rule:
         if self.effect == "allow" or not self._is_about(subject):
             return ""
         if self.hosts:
-            unknown = UNKNOWN_HOST in subject.hosts and replace(self, hosts=()).matches(subject)
-            return f"which host it reaches is not known, and rule {self.id} speaks of one" if unknown else ""
+            return self._perhaps_host(subject)
         if self.commands or self.programs or self.arguments:
             return ""
         return self._perhaps_path(subject) if self.paths is not None else ""
+
+    def _perhaps_host(self, subject: Subject) -> str:
+        maybe = [host for host in subject.maybe_hosts if any(word_test(want, True)(host) for want in self.hosts)]
+        if not (UNKNOWN_HOST in subject.hosts or maybe) or not replace(self, hosts=()).matches(subject):
+            return ""
+        if maybe:
+            return f"rule {self.id} speaks of {maybe[0]}, which it may reach"
+        return f"which host it reaches is not known, and rule {self.id} speaks of one"
 
     def _perhaps_path(self, subject: Subject) -> str:
         assert self.paths is not None

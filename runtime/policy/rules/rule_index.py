@@ -102,7 +102,9 @@ class RuleIndex(Generic[L]):
 
     def _hits(self, subject: Subject) -> tuple[frozenset[int], frozenset[int]]:
         """The rules that may match a path of the subject, and those that may speak of it although that is not certain."""
-        perhaps = self._with_hosts if self._with_hosts and UNKNOWN_HOST in subject.hosts else _NONE
+        perhaps = (
+            self._with_hosts if self._with_hosts and (UNKNOWN_HOST in subject.hosts or subject.maybe_hosts) else _NONE
+        )
         if not self._with_paths or not (subject.paths or subject.suspects):
             return _NONE, perhaps
         if subject.world.case_insensitive or any(fact.kind == "unknown" for fact in subject.paths):

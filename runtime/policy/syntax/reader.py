@@ -221,12 +221,21 @@ class Reader:
         if before.endswith("="):
             parts.append(Items(self._array_words()))
             return
+        if before:
+            parts[-1] = Lit(before[:-1], False)
         self._literal(parts, "*", False)
+        inside: list[Part] = []
+        self._group_of_patterns(inside)
+        # any text may stand there; what runs inside is kept
+        parts += [part for part in inside if not isinstance(part, Lit)]
+
+    def _group_of_patterns(self, parts: list[Part]) -> None:
         while (c := self.ch()) != ")":
             if not c:
                 raise self.fail("a pattern is not closed")
             if c == "(":
-                self._round(parts)
+                self.pos += 1
+                self._group_of_patterns(parts)
             elif c in META and not (c in "<>" and self.ch(1) == "("):
                 self.pos += 1
             else:
