@@ -54,8 +54,6 @@ def _dd(usage: Usage) -> Iterator[Touch]:
             yield Touch("write", value, "of=")
 
 
-
-
 def _browser(usage: Usage) -> Iterator[Touch]:
     """What names no scheme is a file where there is one of that name."""
     for word in usage.words:
