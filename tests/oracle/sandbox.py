@@ -29,6 +29,8 @@ PORT = 8080
 _SECONDS = 2.0
 """What one command may take."""
 _BASE = "/tmp/.oracle"
+_PYTHON = os.path.realpath(sys.executable)
+"""The interpreter itself and not the link in an environment, which may lie below the /tmp that the sandbox hides."""
 
 
 @cache
@@ -38,7 +40,21 @@ def why_not() -> str:
         if shutil.which(program) is None:
             return f"{program} is not installed"
     tried = subprocess.run(
-        [*walls(), "strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=openat", "true"],
+        [
+            *walls(),
+            "strace",
+            "-f",
+            "--seccomp-bpf",
+            "-o",
+            "/dev/null",
+            "-e",
+            "trace=openat",
+            _PYTHON,
+            "-I",
+            "-S",
+            "-c",
+            "",
+        ],
         capture_output=True,
         text=True,
     )
@@ -68,7 +84,7 @@ def run_traced(commands: Sequence[str], root: Path, scratch: Path) -> list[tuple
         "--ro-bind", str(inside), f"{_BASE}/inside.py", "--ro-bind", str(hosts), "/etc/hosts", "--tmpfs", str(root),
     )  # fmt: skip
     done = subprocess.run(
-        [*closed, sys.executable, "-I", "-S", f"{_BASE}/inside.py", json.dumps(job)], capture_output=True, text=True
+        [*closed, _PYTHON, "-I", "-S", f"{_BASE}/inside.py", json.dumps(job)], capture_output=True, text=True
     )
     if done.returncode:
         raise RuntimeError(f"the sandbox ended with {done.returncode}: {done.stderr[-2000:]}")
