@@ -23,6 +23,7 @@ from interlock.runtime.gates.call import ForeignCall, Verdict
 from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.host import GateHost
 from interlock.runtime.gates.ledger import EndReason, Ledger
+from interlock.runtime.journal.alive import is_running
 from interlock.runtime.journal.place import PlaceError
 from interlock.runtime.journal.writer import JournalWriteError
 
@@ -55,15 +56,7 @@ class HookSession:
     @property
     def is_alive(self) -> bool | None:
         """Whether its process lives; None: it is not known which it is."""
-        if self.pid is None:
-            return None
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        return True
+        return None if self.pid is None else is_running(self.pid)
 
     @property
     def calls(self) -> tuple[ForeignCall, ...]:

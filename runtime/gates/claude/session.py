@@ -19,6 +19,7 @@ from interlock.runtime.gates.claude.record import Told, Transcript, sub_agent_tr
 from interlock.runtime.gates.claude.registry import LiveSession, folder_of, live_session
 from interlock.runtime.gates.hook import Hook
 from interlock.runtime.gates.ledger import EndReason, Ledger
+from interlock.runtime.journal.alive import is_running
 
 QUESTIONS = {
     "AskUserQuestion": "a question of the agent: it can be answered in its own terminal, or declined here with a word",
@@ -72,15 +73,7 @@ class ClaudeSession:
     @property
     def is_alive(self) -> bool | None:
         """Whether its process lives; None: it is not known which it is."""
-        if self.pid is None:
-            return None
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        return True
+        return None if self.pid is None else is_running(self.pid)
 
     def call_of(self, body: Mapping[str, Any]) -> ForeignCall:
         """The call that a hook with an id speaks of, known or new. An id that comes with another input names another call."""

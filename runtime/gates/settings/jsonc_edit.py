@@ -111,10 +111,6 @@ def _minified(doc: Document) -> bool:
     return "\n" not in doc.text.strip() and len(doc.text.strip()) > 2
 
 
-def _on_one_line(doc: Document, node: Node) -> bool:
-    return "\n" not in doc.text[node.start : node.end]
-
-
 def _render(doc: Document, value: Any, indent: str, one_line: bool = False) -> str:
     if one_line:
         return json.dumps(value, ensure_ascii=False)

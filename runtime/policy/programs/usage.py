@@ -229,8 +229,6 @@ def _values(program: Program, reading: Reading, start: int) -> list[Word]:
             found.append(
                 Word(option.value, _value_role(role) if is_known else "loose", option.name, start + option.value_index)
             )
-        elif role is None and not option.name.startswith("--"):
-            continue
     return found
 
 

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from interlock.runtime.journal.alive import is_running
 from interlock.runtime.journal.codec import decode_line
 from interlock.runtime.journal.envelope import EnvelopeBrief, brief
 from interlock.runtime.journal.place import PlaceError, private_folder
@@ -205,15 +206,5 @@ def _sweep(home: Path) -> None:
     with contextlib.suppress(OSError), os.scandir(home) as entries:
         for entry in entries:
             pid = entry.name.partition("-")[0]
-            if pid.isdigit() and int(pid) != os.getpid() and not _runs(int(pid)):
+            if pid.isdigit() and int(pid) != os.getpid() and not is_running(int(pid)):
                 shutil.rmtree(entry.path, ignore_errors=True)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
